@@ -14,7 +14,8 @@ from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import METHODS, Question, asked_pair
 from core.effects.gradients import STEP, can_nudge, nudged
 from core.effects.links import LinksError, Taken
-from core.effects.words import DROPPED, FREQUENT, MIX, NUDGED, RELATED, Sampling, frequent_words, related_words
+from core.effects.methods.removal import FREQUENT, MIX, NUDGED, RELATED
+from core.effects.words import DROPPED, Sampling, frequent_words, related_words
 from core.errors import UserError
 from core.evidence import AttentionMap
 from core.explain import explain

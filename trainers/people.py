@@ -26,7 +26,7 @@ from core.card import CardPeople
 from core.checkpoint import open_checkpoint
 from core.data import read
 from core.data.labels import Scale
-from core.effects.question import METHODS, Question
+from core.effects import METHODS, Question
 from core.errors import RunError
 from core.evaluation import people_table
 from core.evaluation.faithfulness_table import interval

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from core.checkpoint import open_checkpoint
 from core.data import DataError, read
-from core.effects.faithfulness import WAYS
+from core.effects.methods import MEASURED
 from core.effects.pointing import Item, items_of, judged_right, play
 from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="+", type=Path, help="data files of pairs, read together")
     parser.add_argument("--rows", type=int, default=0, help="sample size, drawn with --seed; 0: all items")
     parser.add_argument("--seed", type=int, default=1, help="for the sample (default: 1)")
-    parser.add_argument("--way", action="append", choices=WAYS, help="use only this method; repeatable")
+    parser.add_argument("--way", action="append", choices=MEASURED, help="use only this method; repeatable")
     add_options(parser, "--label", "--card", "--json")
 
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.file[0].name} right, and only such items count")
     with bar(len(right), "item") as shown:
-        game = play(checkpoint, right, args.way or WAYS, progress=lambda done: shown.update())
+        game = play(checkpoint, right, args.way or MEASURED, progress=lambda done: shown.update())
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     figures["trained"] = game.to_dict()
     names = checkpoint.name, *(path.name for path in args.file)
@@ -93,7 +93,7 @@ def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
     """One row per model: how often "taken away" points right, and the best method of this version."""
     own = figures["trained"]
     ways, beyond = own["ways"], own.get("taken_away_beyond", {})
-    single = max((way for way in WAYS if way in ways and way != TAKEN_AWAY), key=lambda way: ways[way]["share"])
+    single = max((way for way in MEASURED if way in ways and way != TAKEN_AWAY), key=lambda way: ways[way]["share"])
     return {
         "model": f"`{name}`",
         "data": data,

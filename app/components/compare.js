@@ -332,7 +332,7 @@ class CompareView extends View {
     refill(this.largest, complete && (most ? this.named(known, most) : incomparable(known, units.size)));
     for (const column of columns) {
       const words = known.flatMap((one) => (one.effects.unit === column.effects?.unit ? one.words : []));
-      column.range = rangeOf(words, column.effects?.unit);
+      column.range = rangeOf(words, column.effects);
       column.part = largestEffect(column.words) / largestEffect(words);
     }
     known.forEach((column, i) => {

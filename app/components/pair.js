@@ -174,7 +174,7 @@ export class PairView extends View {
     const all = Object.values(bars).flat();
     const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
     const said = factsOf(wordOf(this.sideOf(role).tokens[index], index, bar), effects, this.followed);
-    const share = drawn(effect, effects.unit) ? Math.abs(effect) / most : 0;
+    const share = drawn(effect, effects) ? Math.abs(effect) / most : 0;
     return { kind: effect < 0 ? "opposes" : "supports", share, said };
   }
 

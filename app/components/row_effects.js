@@ -42,7 +42,7 @@ class RowEffectsView extends View {
       role,
       ...wordOf(text, index, [effect, spread, probabilities?.[target]]),
     }));
-    const range = rangeOf(words, effects.unit);
+    const range = rangeOf(words, effects);
     const lists = Array.from(
       Map.groupBy(words, ({ role }) => role),
       ([role, own]) => {

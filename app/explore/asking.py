@@ -13,14 +13,18 @@ from app.model_choice import second_opinion
 from app.models.card import first_result
 from app.page_state.explore import SHOWN
 from core.checkpoint import Checkpoint
-from core.effects import METHODS, Question, cost, gradients
+from core.effects import METHODS, Question, cost
 from core.effects.asked_pair import target_class
 from core.effects.jacobians import has_jacobians
-from core.effects.words import ATTENTION, DROPPED, TAKEN_AWAY
-from core.evidence import AttentionMap, Explanation
+from core.effects.methods import Method
+from core.effects.words import DROPPED, TAKEN_AWAY
+from core.evidence import Explanation
 from core.evidence.attention_map import SIMILARITY
 from core.linguistics.negation import negatable
 from core.neighbours import has_index
+
+SIGNED = "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it."
+REPLACEMENTS = " The thin line shows how far the replacements disagree."
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,34 @@ class Second:
 
 
 @dataclass(frozen=True)
+class MethodChoice:
+    """A method for word effects. ``reading``: how to read its bars; ``cost``: empty if the model is fast; ``combined``:
+    whether the default method's answer has its effects too."""
+
+    title: str
+    how: str
+    cannot: str
+    reading: str
+    cost: str
+    combined: bool
+
+    @classmethod
+    def of(cls, method: Method, cost: str) -> MethodChoice:
+        """The choice of a method at this cost."""
+        signed = SIGNED + (REPLACEMENTS if method.sampled else "")
+        reading = method.unsigned.reading if method.unsigned else signed
+        combined = method.name in (TAKEN_AWAY, *METHODS[TAKEN_AWAY].parts)
+        return cls(method.title, method.how, method.cannot, reading, cost, combined)
+
+
+@dataclass(frozen=True)
 class Why:
     """The panels' questions.
 
     - ``question``: about the current pair and the unchanged model;
     - ``shown``: about the drawn explanation, with its edits;
     - ``verdict``: the name of the class whose probability effects measure;
-    - ``methods``: for word effects, each with its cost if the model is slow, the default one first;
+    - ``methods``: for word effects, the default one first;
     - ``knockouts``: the cost of each ablation of a transformer: of its ``strongest`` links or ``every`` link, before
       the softmax, or of whole ``heads``; None for a model whose weights can be set;
     - ``negatable``: by role, the words before which “not” can be inserted;
@@ -51,7 +76,7 @@ class Why:
     question: Mapping[str, object]
     shown: Mapping[str, object]
     verdict: str
-    methods: Mapping[str, str]
+    methods: Mapping[str, MethodChoice]
     knockouts: Mapping[str, str] | None
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
@@ -120,14 +145,11 @@ def _first(read: Read) -> str:
     return DROPPED if slow else TAKEN_AWAY
 
 
-def _methods(read: Read) -> Mapping[str, str]:
-    checkpoint, first = read.checkpoint, _first(read)
-    attends = AttentionMap in checkpoint.model.shows(checkpoint.card["config"])
-    known = [name for name in METHODS if name != ATTENTION or attends]
-    if not checkpoint.model.differentiable:
-        known = [name for name in known if name not in gradients.METHODS]
+def _methods(read: Read) -> Mapping[str, MethodChoice]:
+    known = [name for name, method in METHODS.items() if method.available(read.checkpoint)]
+    first = _first(read)
     known.sort(key=lambda name: name != first)
-    return {name: _price(cost.of_words, read.question, name) for name in known}
+    return {name: MethodChoice.of(METHODS[name], _price(cost.of_words, read.question, name)) for name in known}
 
 
 def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:

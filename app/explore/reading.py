@@ -12,9 +12,11 @@ from app.panels import axes, length, word_maps
 from core.alone import explained_alone
 from core.card import Card
 from core.checkpoint import Checkpoint, load_named
+from core.effects import METHODS
 from core.effects.attention_edits import OF_ANY_WORDS
 from core.effects.links import Taken
 from core.effects.question import Question
+from core.effects.words import TAKEN_AWAY
 from core.evidence import Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explained
@@ -85,5 +87,6 @@ def _suited(page: ExploreState, checkpoint: Checkpoint, shown: Explanation) -> E
         show="weight" if no_scores else page.show,
         selection=page.selection if has_words(page.selection or "", rows, columns) else None,
         direction=page.direction if page.direction in [record.rows for record in word_maps(shown)] else None,
+        method=page.method if METHODS[page.method].available(checkpoint) else TAKEN_AWAY,
         links=Taken.KEPT.value if no_heads else page.links,
     )

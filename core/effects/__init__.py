@@ -3,6 +3,7 @@
 Question(checkpoint, "Three girls play", "Two girls play").words().strongest
 """
 
-from core.effects.question import METHODS, Question
+from core.effects.methods import METHODS
+from core.effects.question import Question
 
 __all__ = ["METHODS", "Question"]

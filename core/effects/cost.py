@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from core.effects import gradients
 from core.effects.asked_pair import AskedPair
 from core.effects.differences import MOST_PASSES
-from core.effects.faithfulness import ORDERS, WAYS
+from core.effects.faithfulness import ORDERS
 from core.effects.jacobians import STEPS as STEPS_OF_PATH
 from core.effects.links import STRONGEST
+from core.effects.methods import MEASURED, METHODS
+from core.effects.methods.method import wholes
 from core.effects.turning import FURTHER, WIDTH
-from core.effects.words import ATTENTION, REPLACED, TAKEN_AWAY
+from core.effects.words import TAKEN_AWAY
 from core.evidence.faithfulness import STEPS
 from core.wording import counted, duration
 
@@ -49,12 +50,7 @@ class Cost:
 
 def of_words(question: AskedPair, method: str = TAKEN_AWAY) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.words` with a method."""
-    if method in gradients.METHODS:
-        return _cost(question, 1 + gradients.passes(method))
-    replaced = question.sampled.frequent + question.sampled.related
-    taken_away = 1 + replaced + gradients.can_nudge(question.checkpoint)
-    of_word = {ATTENTION: 0, REPLACED: replaced, TAKEN_AWAY: taken_away}.get(method, 1)
-    return _cost(question, 1 + _words(question) * of_word)
+    return _cost(question, 1 + METHODS[method].passes(question))
 
 
 def of_reason(question: AskedPair) -> Cost:
@@ -93,9 +89,9 @@ def of_shares(question: AskedPair) -> Cost:
 
 def of_faithfulness(question: AskedPair) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.faithfulness`."""
-    erased = 2 * len(STEPS) * (len(WAYS) + ORDERS)
-    ways = sum(map(gradients.passes, gradients.METHODS))
-    return _cost(question, of_words(question).passes + ways + erased + 2 * STRONGEST)
+    erased = 2 * len(STEPS) * (len(MEASURED) + ORDERS)
+    ranked = sum(whole.passes(question) for whole in set(wholes([*MEASURED.values()])))
+    return _cost(question, 1 + ranked + erased + 2 * STRONGEST)
 
 
 def _words(question: AskedPair) -> int:

@@ -12,28 +12,18 @@ because a pair model cannot read half a pair.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from core.effects import gradients
 from core.effects.asked_pair import AskedPair
 from core.effects.links import Taken, link_effects, stacked
-from core.effects.words import (
-    LEAST_ATTENDED,
-    MIX,
-    MOST_ATTENDED,
-    TAKEN_AWAY,
-    Place,
-    Progress,
-    Sides,
-    part,
-    places,
-    unheard,
-)
+from core.effects.methods import MEASURED
+from core.effects.methods.method import word_values
+from core.effects.words import MOST_ATTENDED, TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
 from core.evaluation.faithfulness_table import moved_elsewhere
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
@@ -44,15 +34,14 @@ from core.reading.reader import Reading
 ORDERS = 20
 """Number of random orders; their mean is the baseline of every method."""
 PERMUTATIONS = 100
-WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
 
 
 def faithfulness(
-    asked: AskedPair, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
+    asked: AskedPair, ways: Iterable[str] = MEASURED, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
     """Faithfulness of each method on one pair. Exceptions raised by ``progress`` cancel the work."""
     checkpoint = asked.checkpoint
-    values, passes = asked.word_values(ways, progress=part(progress, 0, 3))
+    values, passes = word_values(asked, [MEASURED[way] for way in ways], progress=part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
     cutting = part(progress, 1, 3)
@@ -66,6 +55,7 @@ def faithfulness(
         verdict=checkpoint.labels[asked.target],
         probabilities=asked.explanation.probabilities,
         curves=curves,
+        titles={way: MEASURED[way].ranking or MEASURED[way].title for way in values if MEASURED[way].title},
         moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),

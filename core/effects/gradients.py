@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint
+from core.effects.words import Attribution
 from core.evidence.effects import WordEffect, complete
 from core.external.base import blaming
 from core.external.checkpoint import ExternalCheckpoint
@@ -20,10 +21,6 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
 NORM, INTEGRATED = "gradient-norm", "integrated-gradients"
-METHODS = {
-    NORM: "norm of the gradient of log p with respect to its vector",
-    INTEGRATED: "integrated gradients of log p from near-zero vectors",
-}
 BASELINE = 1e-3
 """Norm of the baseline vectors for integrated gradients, relative to the pair's own. Not 0: a model that normalises
 vectors (two-sided) is discontinuous there, and a jump has no gradient to integrate."""
@@ -40,20 +37,10 @@ LogP = Callable[..., Tensor]
 """``[B]`` from each text's vectors ``[B, T, D]``."""
 
 
-class Attribution(NamedTuple):
-    """One method's result for each word."""
-
-    words: tuple[WordEffect, ...]
-    completeness: tuple[float, float] | None
-    """:attr:`core.evidence.effects.Effects.completeness`"""
-    passes: int
-    """Rows the model read, forward and backward."""
-
-
 def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str) -> Attribution:
-    """Effects of every word by one of :data:`METHODS`. Linguistic features are held fixed, as they have no gradient
-    with respect to word vectors. In an external model a word's effect is the sum over its subword embeddings, before
-    positions are added; its norm is taken over their concatenated gradients."""
+    """Effects of every word by :data:`NORM` or :data:`INTEGRATED`. Linguistic features are held fixed, as they have no
+    gradient with respect to word vectors. In an external model a word's effect is the sum over its subword embeddings,
+    before positions are added; its norm is taken over their concatenated gradients."""
     batch = checkpoint.reader.batch(reading)
     with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
         return _word_effects(checkpoint, reading, target, method, batch)
@@ -91,7 +78,7 @@ def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method:
 
 
 def passes(method: str) -> int:
-    """Forward passes taken by one of :data:`METHODS`, if no second attempt is needed."""
+    """Forward passes taken by one of the two methods, if no second attempt is needed."""
     return STEPS + 2 if method == INTEGRATED else 1
 
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from core.checkpoint import Checkpoint
 from core.data import Example
+from core.effects.methods import MEASURED
+from core.effects.methods.method import word_values
 from core.effects.question import Question
 from core.effects.words import TAKEN_AWAY, places
 from core.evaluation.intervals import bootstrap_mean, wilson
@@ -118,19 +120,18 @@ def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
 def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
-    ways: Sequence[str],
+    ways: Iterable[str] = MEASURED,
     progress: Callable[[int], object] = lambda items: None,
 ) -> Game:
-    """Plays the game with these methods (from :func:`core.effects.question`, :data:`LEAST_ATTENDED` and
-    :data:`MOST_ATTENDED`); ``progress`` receives the number of items done. Methods that need attention are skipped if
-    no map has the side's words."""
+    """Plays the game with these methods; ``progress`` receives the number of items done. Methods that need attention
+    are skipped if no map has the side's words."""
     every, without_rule = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     for number, item in enumerate(items, 1):
         asked = Question(checkpoint, item.premise, item.hypothesis)
         named, words = rule(asked), len(asked.sides[1].tokens)
         pool = named or range(words)
         scores = {RULE: (item.index in pool) / len(pool), CHANCE: 1 / words}
-        values, _ = asked.word_values(ways, places(asked.sides, 1))
+        values, _ = word_values(asked, [MEASURED[way] for way in ways], places(asked.sides, 1))
         scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
         for way, value in scores.items():
             every[way].append(value)

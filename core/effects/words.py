@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from core.card import Card
+from core.evidence.effects import WordEffect
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
@@ -19,16 +21,10 @@ FREQUENT_RANKS = (60, 1600)
 would make the sentence ungrammatical."""
 RELATED_RANKS = (21, 300)
 """Ranks among a word's nearest neighbours by cosine from which related words are sampled: nearer ones mean the same."""
-DROPPED, FREQUENT, RELATED, REPLACED = "dropped", "frequent", "related", "replaced"
-NUDGED = "nudged"
-"""Method that moves a word's vector: :func:`core.effects.gradients.nudged`."""
-TAKEN_AWAY, ATTENTION = "taken-away", "attention"
-
+TAKEN_AWAY, DROPPED = "taken-away", "dropped"
+"""The default method, and the one for slow models."""
 MOST_ATTENDED, LEAST_ATTENDED = "most-attended", "least-attended"
 """Words ranked by the attention they receive, most or least first."""
-MIX: Mapping[str, float] = {DROPPED: 0.4, FREQUENT: 0.2, RELATED: 0.2, NUDGED: 0.2}
-"""The parts of ``taken-away`` and their weights, chosen with 8 replacements and nudges of .35 as the best in the
-pointing game on one half of its items. If a part cannot be computed, the other weights are rescaled to add up to 1."""
 
 Sides = tuple[ReadText, ...]
 """The tokenised texts of a pair (or a single text), in the data set's order."""
@@ -38,16 +34,19 @@ def unheard(done: int, of: int) -> None:
     """The no-op progress callback."""
 
 
-def mix_of(method: str) -> Mapping[str, float]:
-    """The parts of a removal method with their weights (see :data:`MIX`)."""
-    if method == REPLACED:
-        return {FREQUENT: MIX[FREQUENT], RELATED: MIX[RELATED]}
-    return MIX if method == TAKEN_AWAY else {method: 1.0}
-
-
 def part(progress: Progress, number: int, parts: int) -> Progress:
     """Progress for one part (numbered from 0) of a computation whose parts take about equally long."""
     return lambda done, of: progress(1000 * number + 1000 * done // max(of, 1), 1000 * parts)
+
+
+class Attribution(NamedTuple):
+    """One method's result for each word."""
+
+    words: tuple[WordEffect, ...]
+    completeness: tuple[float, float] | None
+    """:attr:`core.evidence.effects.Effects.completeness`"""
+    passes: int
+    """Rows the model read, forward and backward."""
 
 
 @dataclass(frozen=True)

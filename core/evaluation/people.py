@@ -19,8 +19,10 @@ import numpy as np
 from core.card import PeopleScores
 from core.data import Example
 from core.data.rationales import voices
+from core.effects.methods import METHODS
+from core.effects.methods.method import word_values
 from core.effects.pointing import pointed
-from core.effects.question import METHODS, Question
+from core.effects.question import Question
 from core.effects.words import Place
 from core.evaluation.intervals import mean_of
 from core.evaluation.people_table import ALL, CHANCE, NEW
@@ -76,7 +78,7 @@ def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> 
     said = [named(side.tokens, texts) for side, texts in zip(asked.sides, voices(row), strict=False)]
     told = {side: words for side, words in enumerate(said) if len({*words.values()}) == 2}
     places = [Place(side, index) for side, words in told.items() for index in words]
-    values, _ = asked.word_values([*ways], places) if places else ({}, 0)
+    values, _ = word_values(asked, [METHODS[way] for way in ways], places) if places else ({}, 0)
     ranked = {CHANCE: [0.0] * len(places), NEW: [_is_new(asked.sides, place) for place in places], **values}
     for side, words in told.items():
         right = [*words.values()]

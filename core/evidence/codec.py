@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from cattrs.gen import make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from core import json_types
-from core.evidence.record import LATER, RECORDS, Record
+from core.evidence.record import LATER, RECORDS, Record, told
 from core.json_types import JsonObject, T
 
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
@@ -27,14 +27,34 @@ def _record_from_dict(data: Any, _: type) -> Record:
     return _CONVERTER.structure(fields, RECORDS[kind])
 
 
-def _unstructurer(kind: type[Record]) -> Callable[[Record], JsonObject]:
-    """Leaves out the fields marked LATER that hold their default."""
-    known = fields(kind)  # type: ignore[arg-type]
+def _told(kind: type) -> list[str]:
+    return [name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, told)]
+
+
+def _tells(kind: Any) -> bool:
+    return isinstance(kind, type) and is_dataclass(kind) and bool(_told(kind))
+
+
+def _unstructurer(kind: type) -> Callable[[Any], JsonObject]:
+    """Leaves out the fields marked LATER that hold their default, and adds the properties marked ``told``."""
+    known, more = fields(kind), _told(kind)  # type: ignore[arg-type]
     later = {field.name: override(omit_if_default=True) for field in known if LATER.items() <= field.metadata.items()}
-    return make_dict_unstructure_fn(kind, _CONVERTER, **later)  # type: ignore[arg-type]
+    own = make_dict_unstructure_fn(kind, _CONVERTER, **later)  # type: ignore[arg-type]
+    return lambda value: own(value) | {name: _CONVERTER.unstructure(getattr(value, name)) for name in more}
 
 
-_CONVERTER.register_unstructure_hook_factory(lambda kind: kind in RECORDS.values(), _unstructurer)
+def _structurer(kind: type[T]) -> Callable[[Any, type[T]], T]:
+    """Skips the properties marked ``told``, which follow from the fields."""
+    known, more = make_dict_structure_fn(kind, _CONVERTER, _cattrs_forbid_extra_keys=True), _told(kind)
+
+    def structured(data: Any, _: type[T]) -> T:
+        return known({name: value for name, value in data.items() if name not in more}, kind)
+
+    return structured
+
+
+_CONVERTER.register_unstructure_hook_factory(lambda kind: kind in RECORDS.values() or _tells(kind), _unstructurer)
+_CONVERTER.register_structure_hook_factory(_tells, _structurer)
 _CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_to_dict)
 _CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
 

@@ -15,6 +15,17 @@ HEADS = "heads"
 
 
 @dataclass(frozen=True)
+class Unsigned:
+    """A unit of numbers without a sign, which do not say whether a word supports the verdict. ``axis``: the meaning of
+    a bar's length; ``says``: a word's number in words, where {} stands for it; ``reading``: how to read the bars."""
+
+    name: str
+    axis: str
+    says: str
+    reading: str
+
+
+@dataclass(frozen=True)
 class WordEffect:
     """The effect of one word."""
 
@@ -103,8 +114,8 @@ class Effects(Record, kind="effects"):
     """The effect of each word on the verdict by one method, and of each link if requested.
 
     An effect is log p(verdict) before the removal minus after it: positive supports the verdict, negative opposes it.
-    ``unit`` is "log p"; "norm" for the gradient's norm or "attention" for the attention a word receives, both unsigned;
-    or "score" for a model with one output, where an effect is the score before minus after.
+    ``unit`` is "log p"; "score" for a model with one output, where an effect is the score before minus after; or the
+    name of a unit without a sign, such as the gradient's "norm".
     """
 
     model: str
@@ -129,6 +140,8 @@ class Effects(Record, kind="effects"):
     """Warnings from the pair's explanation."""
     answer: str = field(default="", metadata=LATER)
     """The kind of verdict (:attr:`core.evidence.Explanation.answer`)."""
+    unsigned: Unsigned | None = field(default=None, metadata=LATER)
+    """The ``unit`` if its numbers have no sign."""
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record
+from core.evidence.record import LATER, Matrix, Record, told
 from core.spreadsheet import csv_text
 from core.wording import percent
 
@@ -32,7 +32,7 @@ class Curves:
     sufficiency: tuple[float, ...]
     comprehensiveness: tuple[float, ...]
 
-    @property
+    @told
     def aopc(self) -> tuple[float, float]:
         """The mean of each: the area over the perturbation curve (Nguyen 2018)."""
         return fmean(self.sufficiency), fmean(self.comprehensiveness)
@@ -108,12 +108,14 @@ class Faithfulness(Record, kind="faithfulness"):
     """Number of forward passes: texts read, links ablated, attention maps replaced."""
     elsewhere: tuple[str, ...] = field(default=(), metadata=LATER)
     """Effects of changed attention on data sets, from the model's card."""
+    titles: dict[str, str] = field(default_factory=dict, metadata=LATER)
+    """The display names of the methods whose curves are drawn."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return "faithfulness"
 
-    @property
+    @told
     def sentence(self) -> str:
         """The result in one sentence."""
         parts = []
@@ -130,13 +132,23 @@ class Faithfulness(Record, kind="faithfulness"):
 
     def _moved(self, moved: Moved) -> str:
         said = (
-            f"moving this model's attention changes its verdict in {moved.changed} of {moved.permutations} permutations"
+            f"moving this model’s attention changes its verdict in {moved.changed} of {moved.permutations} permutations"
         )
         if not moved.mean:
             return said
         number = self.labels.index(self.verdict)
         before, after = self.probabilities[number], moved.mean[number]
         return f"{said} and brings its probability from {percent(before)} to {percent(after)} on average"
+
+    @told
+    def steps(self) -> tuple[str, ...]:
+        """How many words were erased at each point of a curve (:data:`STEPS`)."""
+        return STEPS
+
+    @told
+    def largest_change(self) -> float:
+        """What counts as the same answer (:data:`LARGEST_CHANGE`)."""
+        return LARGEST_CHANGE
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -145,7 +157,7 @@ class Faithfulness(Record, kind="faithfulness"):
             return ()
         mismatch = (
             "Moved attention aligns the words wrongly, which itself favours this verdict: an unchanged verdict "
-            "does not show that the model's attention is unnecessary."
+            "does not show that the model’s attention is unnecessary."
         )
         return (*([mismatch] if self.verdict in _OF_MISMATCH else []), *self.elsewhere)
 

@@ -23,6 +23,10 @@ LATER = {"later": True}
 """Metadata of a field added after records had been saved: JSON leaves it out while it holds its default."""
 
 
+class told(property):
+    """A property that JSON has beside the fields, so that the pages' scripts need not derive it again."""
+
+
 @dataclass(frozen=True)
 class TokenRecord:
     """A word of the input text: ``text`` is characters [start, end) of the original."""

@@ -18,7 +18,7 @@ from core.external.model import CrossEncoder
 from core.external.pieces import Pieces
 from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Values
-from core.lessons.on_cards import METHODS_WITH_PEOPLE, accuracies, alignment, figures, people_words
+from core.lessons.on_cards import accuracies, alignment, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read
 from core.lessons.on_pairs import who_looks_at_what
 from core.lessons.sources import Evaluated, source
@@ -180,6 +180,7 @@ def agreement_with_people(lesson: Lesson) -> Evaluated:
     measured = card["results"][card["fixed_on"]]
     same = measured["identical_words"]
     names, found = figures(lesson.compared, alignment(card["fixed_on"]))
+    methods, with_people = people_words(checkpoint.card, (looked_at.role, looking.role))
     values: Values = {
         "alpha": [list(row) for row in record.weights],
         "people": [float(number) for number in people],
@@ -198,14 +199,14 @@ def agreement_with_people(lesson: Lesson) -> Evaluated:
         "same_links": float(same["links"]),
         "all_sure": float(same["sure"]),
         "pairs": float(measured["pairs"]),
-        **people_words(checkpoint.card, (looked_at.role, looking.role)),
+        **with_people,
     }
     several = who_looks_at_what(checkpoint, lesson.pairs)
     words = several.words | {
         "x": rows,
         "y": columns,
         "models": ["same words", *names],
-        "methods": [*METHODS_WITH_PEOPLE.values()],
+        "methods": methods,
         "sides": [looked_at.role, looking.role],
     }
     return Evaluated(values | several.values, words, checkpoint.name)

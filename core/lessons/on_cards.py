@@ -7,7 +7,7 @@ from typing import cast
 
 from core.card import Card, CardByK
 from core.checkpoint import available, read_card
-from core.effects.question import METHODS
+from core.effects import METHODS
 from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.lessons.lesson import LessonError, Values
 
@@ -45,22 +45,20 @@ def alignment(data_set: str) -> Figure:
     return lambda card: float(card["alignment"]["results"][data_set]["f1"])
 
 
-METHODS_WITH_PEOPLE = {method: method.replace("-", " ") for method in (*METHODS, NEW, CHANCE)}
-"""The methods compared with people's words, with their names in lessons."""
-
-
-def people_words(card: Card, roles: Sequence[str]) -> Values:
-    """How often the top-ranked word of each method in each text is one that people use to explain the label, on the
-    card's first set; the first method's in the last text is ``people_named`` of ``people_items``. Raises LessonError if
-    the card has no such result."""
+def people_words(card: Card, roles: Sequence[str]) -> tuple[list[str], Values]:
+    """The names of the methods on the card, and how often the top-ranked word of each in each text is one that people
+    use to explain the label, on the card's first set; the first method's in the last text is ``people_named`` of
+    ``people_items``. Raises LessonError if the card has no such result."""
     stored = card.get("people")
     if not stored:
         raise LessonError(f"{card['name']} was not compared with people: name another checkpoint in the lesson")
     first = next(iter(stored.values()))
     sides = [first["sides"][role][ALL] for role in roles]
-    people_y, people_x = ([side["at_1"][method]["mean"] for method in METHODS_WITH_PEOPLE] for side in sides)
+    methods = [method for method in (*METHODS, NEW, CHANCE) if all(method in side["at_1"] for side in sides)]
+    people_y, people_x = ([side["at_1"][method]["mean"] for method in methods] for side in sides)
     items = float(sides[-1]["items"])
-    return {"people_y": people_y, "people_x": people_x, "people_named": items * people_x[0], "people_items": items}
+    values: Values = {"people_y": people_y, "people_x": people_x, "people_items": items}
+    return [method.replace("-", " ") for method in methods], values | {"people_named": items * people_x[0]}
 
 
 BY_K = {"sick": ("te-phrases", "SICK trial"), "wikiqa": ("as-phrases", "WikiQA dev")}

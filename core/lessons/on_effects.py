@@ -16,15 +16,17 @@ from core.effects import gradients
 from core.effects.adversary import adversary
 from core.effects.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.effects.links import Taken, link_effects, without
+from core.effects.methods import METHODS
+from core.effects.methods.removal import MIX
 from core.effects.question import Question
-from core.effects.words import MIX, SAMPLING, places
+from core.effects.words import SAMPLING, TAKEN_AWAY, places
 from core.evaluation.suites import CLASSES, SUITES
 from core.evidence import AttentionMap
 from core.evidence.effects import LinkEffects, WordEffect
 from core.evidence.record import matrix
 from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Values
-from core.lessons.on_cards import METHODS_WITH_PEOPLE, people_words
+from core.lessons.on_cards import people_words
 from core.lessons.on_checkpoints import checkpoint_of, words_of
 from core.lessons.sources import Evaluated, source
 from core.shared_memory import SharedMemory
@@ -202,11 +204,11 @@ def _plain(text: str) -> str:
 def _ways(asked: Question) -> Evaluated:
     second = len(asked.sides) - 1
     role = asked.sides[second].role
-    words = asked.word_effects(MIX, chosen=places(asked.sides, second))
+    words = METHODS[TAKEN_AWAY].effects(asked, places(asked.sides, second)).words
     by_way = {way: [word.by_way.get(way, 0.0) for word in words] for way in MIX}
     taken = _numbers(words)
     by_gradient, completeness = {}, (0.0, 0.0)
-    for method in gradients.METHODS:
+    for method in _GRADIENTS:
         effects, whole, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
         by_gradient[method] = _numbers([word for word in effects if word.role == role])
         completeness = whole or completeness
@@ -220,10 +222,11 @@ def _ways(asked: Question) -> Evaluated:
     answers = [taken, *by_way.values(), *(by_gradient[method] for method in _GRADIENTS), received]
     named = [float(numbers.index(max(numbers)) + 1) for numbers in answers]
     own = asked.explanation.probabilities
+    with_people, people = people_words(asked.checkpoint.card, [side.role for side in asked.sides])
     values: Values = {
         "y": list(own),
         "log": math.log(own[asked.target]),
-        **people_words(asked.checkpoint.card, [side.role for side in asked.sides]),
+        **people,
         **by_way,
         "taken": taken,
         **{f"{way}_logs": [math.log(own[asked.target]) - effect for effect in by_way[way]] for way in MIX},
@@ -241,10 +244,7 @@ def _ways(asked: Question) -> Evaluated:
         "agree": float(sum(place == named[0] for place in named[1:])),
         "others": float(len(named) - 1),
     }
-    names = words_of(asked.checkpoint, asked.reading) | {
-        "ways": list(_WAYS),
-        "methods": [*METHODS_WITH_PEOPLE.values()],
-    }
+    names = words_of(asked.checkpoint, asked.reading) | {"ways": list(_WAYS), "methods": with_people}
     return Evaluated(values, names, asked.checkpoint.name)
 
 

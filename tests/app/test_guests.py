@@ -9,7 +9,7 @@ from app.page_state.explore import ExploreState
 from core.checkpoint import in_memory, load, load_named
 from core.desk import store
 from core.desk.prediction import prediction
-from core.effects import cost, gradients
+from core.effects import METHODS, cost
 from core.effects.question import Question
 from core.effects.words import DROPPED, TAKEN_AWAY
 from core.errors import UserError
@@ -234,7 +234,7 @@ def test_a_function_has_everything_except_unknowable_facts(drawn, tmp_path, monk
     assert "cannot be changed" in data["why"]["what_if"]["note"]
     assert any("cannot be changed: undo it" in notice for notice in data["notices"])
     assert "attention_heads" not in data["by_kind"] and data["why"]["knockouts"] is None
-    assert not data["why"]["methods"].keys() & set(gradients.METHODS)
+    assert {"dropped"} <= data["why"]["methods"].keys() <= METHODS.keys() - {"gradient-norm", "integrated-gradients"}
     assert asked(data, "why")["method"] == TAKEN_AWAY and asked(data, "change")
     assert "function, external" in models(model=name)[1]
     assert not open_view("compare", model=name, others="small-bert").exception

@@ -13,6 +13,7 @@ from app import components, panels
 from app.components.bundle import bundle
 from core.checkpoint import load
 from core.effects import Question
+from core.effects.methods import MEASURED
 from core.evidence import AttentionMap, FilterProvenance, PooledAttention
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.codec import to_dict
@@ -134,9 +135,11 @@ def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints
 @pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
 def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
     script, record = PANELS / "belief/facts.js", Question(load(checkpoints / model), *TEXTS).faithfulness()
-    assert called(script, "sentenceOf", record) == record.sentence.replace("'", "’")
+    assert to_dict(record)["sentence"] == record.sentence
     methods = called(script, "methodsOf", record)["methods"]
     assert [one["taken"] for one in methods] == sorted((one["taken"] for one in methods), reverse=True)
+    titles = [method.ranking or method.title for name, method in MEASURED.items() if name in record.curves]
+    assert sorted(one["title"] for one in methods) == sorted(filter(None, titles))
     dropped = next(one for one in methods if one["title"] == "Dropped")
     assert (dropped["left"], dropped["taken"]) == pytest.approx(record.curves["dropped"].aopc)
     names = explain(load(checkpoints / model), *TEXTS).class_names

@@ -54,20 +54,18 @@ test("an even map is drawn in the middle of its scale, and columns add up to one
 
 test("effects too small to mean anything have no bar", () => {
   const cases = [
-    [0.049, "log p", false],
-    [-0.05, "log p", true],
-    [0.3, "score", true],
-    [0.001, "score", false],
-    [0.0004, "norm", true],
+    [0.049, null, false],
+    [-0.05, null, true],
+    [0.0004, { name: "norm" }, true],
   ];
-  for (const [effect, unit, shown] of cases) assert.equal(drawn(effect, unit), shown);
+  for (const [effect, unsigned, shown] of cases) assert.equal(drawn(effect, { unsigned }), shown);
   const words = [
     { effect: 0.01, spread: 0.9 },
     { effect: null, spread: null },
   ];
-  const small = rangeOf(words, "log p");
+  const small = rangeOf(words, { unit: "log p" });
   assert.deepEqual([small.known, small.bars], [true, false], "numbers, and no axis for bars that are not there");
-  const all = rangeOf([{ effect: 2, spread: 0.5 }, ...words], "log p");
+  const all = rangeOf([{ effect: 2, spread: 0.5 }, ...words], { unit: "log p" });
   assert.deepEqual([all.low, all.high, all.bars], [0, 2.5, true]);
 });
 

@@ -4,7 +4,7 @@ import { AnsweredPanel } from "../../components/answered.js";
 import { heading, html, moreOnDemand, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
-import { factsOf, methodsOf, sentenceOf } from "./facts.js";
+import { factsOf, methodsOf } from "./facts.js";
 
 const HOW =
   "Dot: how much the verdict drops without a method’s first words; far to the right is good. Ring: how much it drops with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
@@ -34,12 +34,11 @@ class BeliefPanel extends AnsweredPanel {
         return [html("dt", name), html("dd", says, " ", mark, extra)];
       }),
     );
-    const said = sentenceOf(record);
-    const saved = { file: "believed", title: `${this.title} ${said}`, elements: [chart, list] };
+    const saved = { file: "believed", title: `${this.title} ${record.sentence}`, elements: [chart, list] };
     const saves = saveButtons(this.view, "measures", () => saved);
     return {
       heading: heading(this.title, HOW, MORE, saves),
-      figure: [html("p.sentence", said), chart, list],
+      figure: [html("p.sentence", record.sentence), chart, list],
     };
   }
 

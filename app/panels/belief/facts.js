@@ -2,21 +2,7 @@
 
 import { percent, signed, the } from "../../components/elements.js";
 
-const METHODS = {
-  "taken-away": "Combined removal",
-  dropped: "Dropped",
-  "gradient-norm": "Gradient norm",
-  "gradient-times-input": "Gradient × input",
-  "integrated-gradients": "Integrated gradients",
-  "most-attended": "Attention, most attended first",
-  "least-attended": "Attention, least attended first",
-};
-const RANDOM = "random";
-const STEPS = ["1", "2", "3", "20 %", "50 %"];
 const MUCH = 0.1; // nats of divergence below which adversarial attention hardly differs
-const LARGEST_CHANGE = 0.02; // total variation up to which an answer counts as the same
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 // A difference of two percentages, worded as in core/wording.py.
 function points(difference) {
@@ -24,50 +10,17 @@ function points(difference) {
   return `${number} percentage ${number === "1.0" ? "point" : "points"}`;
 }
 
-function method(title, { sufficiency, comprehensiveness }) {
-  const steps = STEPS.map(
-    (step, i) => `${step}: ${signed(sufficiency[i], 2)} with these alone, ${signed(comprehensiveness[i], 2)} without`,
-  );
-  return { title, left: mean(sufficiency), taken: mean(comprehensiveness), steps };
-}
-
 // Every method's erasure curves, best first, with those of random orders.
-export function methodsOf({ curves }) {
-  const known = Object.entries(curves).filter(([name]) => name in METHODS);
-  const methods = known.map(([name, own]) => method(METHODS[name], own));
-  methods.sort((a, b) => b.taken - a.taken);
-  return { methods, random: method("Random orders", curves[RANDOM]) };
-}
-
-// What permutations of this pair cannot show, and their effect on a data set.
-function limitsOf({ moved, verdict, elsewhere = [] }) {
-  if (!moved?.mean.length) return [];
-  const mismatch =
-    "Moved attention aligns the words wrongly, which itself favours this verdict: an unchanged verdict does not show that the model’s attention is unnecessary.";
-  return [...(["contradiction", "0"].includes(verdict) ? [mismatch] : []), ...elsewhere];
-}
-
-// The record in one sentence, like its to_text.
-export function sentenceOf(record) {
-  const { moved, named, tau_b, labels, verdict, probabilities } = record;
-  const parts = [];
-  if (moved) {
-    const target = labels.indexOf(verdict);
-    const change = moved.mean.length
-      ? ` and brings its probability from ${percent(probabilities[target])} to ${percent(moved.mean[target])} on average`
-      : "";
-    parts.push(
-      `moving this model’s attention changes its verdict in ${moved.changed} of ${moved.permutations} permutations${change}`,
+export function methodsOf({ curves, titles, steps: at }) {
+  const method = (title, { sufficiency, comprehensiveness, aopc: [left, taken] }) => {
+    const steps = at.map(
+      (step, i) => `${step}: ${signed(sufficiency[i], 2)} with these alone, ${signed(comprehensiveness[i], 2)} without`,
     );
-  }
-  if (named) parts.push(`its attention names ${named[0]} of the ${named[1]} words with the largest effect`);
-  if (parts.length) {
-    const text = parts.join("; ");
-    return [`${text[0].toUpperCase()}${text.slice(1)}.`, ...limitsOf(record)].join(" ");
-  }
-  return tau_b.length
-    ? "Its attention is scores that a choice follows, so moving it does not apply."
-    : "This model has no attention that could be moved.";
+    return { title, left, taken, steps };
+  };
+  const methods = Object.entries(titles).map(([name, title]) => method(title, curves[name]));
+  methods.sort((a, b) => b.taken - a.taken);
+  return { methods, random: method("Random orders", curves.random) };
 }
 
 /**
@@ -128,10 +81,10 @@ function ofTau({ tau_b, maps }) {
   };
 }
 
-function ofAdversary({ adversary, labels, verdict, probabilities }, names) {
+function ofAdversary({ adversary, labels, verdict, probabilities, largest_change: largest }, names) {
   const most = Math.log(2).toFixed(2);
   const name = "An adversary";
-  const more = `Other rows are searched that lie as far as possible from the model’s, by the mean Jensen–Shannon divergence (0: the same, ${most}: no weight in common), while no more than ${percent(LARGEST_CHANGE)} of probability moves between the classes; the matrix that is shown was put into the model and checked. By gradients from five starts for at most 3 seconds (Jain & Wallace 2019, section 4.2.2). What it cannot tell: a search that finds nothing proves nothing, and a faster machine may find more. Attention that no training would have brought about is a weak case against the one that it did (Wiegreffe & Pinter 2019).`;
+  const more = `Other rows are searched that lie as far as possible from the model’s, by the mean Jensen–Shannon divergence (0: the same, ${most}: no weight in common), while no more than ${percent(largest)} of probability moves between the classes; the matrix that is shown was put into the model and checked. By gradients from five starts for at most 3 seconds (Jain & Wallace 2019, section 4.2.2). What it cannot tell: a search that finds nothing proves nothing, and a faster machine may find more. Attention that no training would have brought about is a weak case against the one that it did (Wiegreffe & Pinter 2019).`;
   const { maps, divergence, total_variation: variation, probabilities: under } = adversary;
   if (!maps.length)
     return { name, says: "None was found: all other attention that was tried changes the answer.", more };

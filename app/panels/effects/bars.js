@@ -12,20 +12,19 @@ export const wordOf = (text, index, [effect, spread, after] = []) => ({
 });
 
 const LEAST_DRAWN = 0.05; // in the effects' unit; smaller ones have a number but no bar
-const UNITS = { "log p": "log p, nats", norm: "length", attention: "weight received" };
 const CLOSE = 0.2; // share of the scale within which two numbers would overlap
 
-// Whether an effect has a bar. A gradient's norm has no natural unit, so that only the order is meaningful.
-export const drawn = (effect, unit) => ["norm", "attention"].includes(unit) || Math.abs(effect) >= LEAST_DRAWN;
+// Whether an effect has a bar. Of numbers without a sign, such as a gradient's norm, only the order is meaningful.
+export const drawn = (effect, effects) => Boolean(effects.unsigned) || Math.abs(effect) >= LEAST_DRAWN;
 
-// Both ends of a common scale for these words, spread included, and its unit.
-export function rangeOf(words, unit) {
+// Both ends of a common scale for these words of a record (if it is known), spread included.
+export function rangeOf(words, effects) {
   const known = words.filter(({ effect }) => effect !== null);
   const ends = known
-    .filter(({ effect }) => drawn(effect, unit))
+    .filter(({ effect }) => drawn(effect, effects))
     .flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  return { low, high: high > low ? high : low + 1, known: known.length > 0, unit, bars: ends.length > 0 };
+  return { low, high: high > low ? high : low + 1, known: known.length > 0, effects, bars: ends.length > 0 };
 }
 
 // The tick labels, each with its position from 0 to 1: zero, and both ends unless they are next to it.
@@ -56,10 +55,9 @@ export function axisLine(range) {
 }
 
 const share = (value, { unit }) => (unit === "score" ? value.toFixed(2) : percent(value));
-const said = (effect, unit) => {
+const said = (effect, { unit, unsigned } = {}) => {
   if (effect === null) return "has no effect by this method";
-  if (unit === "norm") return `length ${effect.toPrecision(3)}`;
-  if (unit === "attention") return `receives weight ${effect.toFixed(2)}`;
+  if (unsigned) return unsigned.says.replace("{}", effect.toPrecision(3));
   if (unit === "score") return `${effect < 0 ? "lowers" : "raises"} the score by ${Math.abs(effect).toFixed(2)}`;
   const inUnit = unit === "log p" ? " nats (log p)" : unit ? ` (${unit})` : "";
   return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}${inUnit}`;
@@ -68,7 +66,7 @@ const said = (effect, unit) => {
 // All known facts about a word, in one line. `known`: the bars' record; `verdict`: the class that is followed.
 export function factsOf({ text, effect, spread, after }, known, verdict) {
   const facts = [
-    `${text}: ${said(effect, known?.unit)}`,
+    `${text}: ${said(effect, known ?? undefined)}`,
     spread === null ? null : `spread ${spread.toFixed(2)}`,
     after === null
       ? null
@@ -79,14 +77,17 @@ export function factsOf({ text, effect, spread, after }, known, verdict) {
 
 // A word's bar and its number.
 export const barOf = ({ effect, spread }, range) => [
-  html("span.track", range.known && effect !== null && drawn(effect, range.unit) && bar(effect, spread, range)),
+  html("span.track", range.known && effect !== null && drawn(effect, range.effects) && bar(effect, spread, range)),
   html("span.number", range.known ? (effect === null ? "–" : signed(effect, 2)) : ""),
 ];
 
 // A line of a list: the word (an element), its bar and its number.
 export const barLine = (word, effect, range, title) => html("li", { title }, word, barOf(effect, range));
 
-const unitOf = ({ unit, bars }) => (bars ? (UNITS[unit] ?? unit) : "");
+function unitOf({ effects: { unit, unsigned }, bars }) {
+  if (!bars) return "";
+  return unsigned?.axis ?? (unit === "log p" ? "log p, nats" : unit);
+}
 
 // The lines of a sentence, next to its role.
 export function barList(role, lines) {

@@ -4,26 +4,19 @@ import { capital, chooser, heading, html, refill, signed } from "../../component
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
-import { METHODS } from "./methods.js";
 import { complete } from "./records.js";
 
-const COMBINED = "taken-away";
-const PARTS = [COMBINED, "dropped"];
-const DRAWING = [COMBINED, "replaced"]; // methods with several replacements, whose effects have a spread
-const UNSIGNED = {
-  "gradient-norm": "A longer bar: the verdict changes faster with this word’s vector. A norm has no sign.",
-  attention: "A longer bar: the word receives more attention. It has no sign, and is not an effect.",
-};
+const COMBINED = "taken-away"; // the default method
 
 class EffectsPanel {
   constructor(view, frame) {
     this.view = view;
     this.frame = frame;
-    this.first = Object.keys(frame.methods)[0]; // the default one
-    const methods = Object.entries(frame.methods).map(([name, cost]) => {
-      const { title } = METHODS[name];
-      return [name, cost ? `${title} (${cost})` : title];
-    });
+    this.first = Object.keys(frame.methods)[0];
+    const methods = Object.entries(frame.methods).map(([name, { title, cost }]) => [
+      name,
+      cost ? `${title} (${cost})` : title,
+    ]);
     this.method = chooser(methods, "", (method) => this.choose(method));
     this.after = html("div.soft");
     this.head = html("div");
@@ -39,7 +32,7 @@ class EffectsPanel {
 
   get asked() {
     const name = this.view.asked.method;
-    return { name, ...METHODS[name] };
+    return { name, ...this.frame.methods[name] };
   }
 
   // For slow models, all methods at once are requested by selecting them.
@@ -49,8 +42,8 @@ class EffectsPanel {
 
   // The combined method also computes its parts; for slow models each is requested alone.
   wanted({ method, drawn }) {
-    const combined = drawn || this.first === COMBINED;
-    return { method: combined && PARTS.includes(method) ? COMBINED : method };
+    const combined = (drawn || this.first === COMBINED) && this.frame.methods[method].combined;
+    return { method: combined ? COMBINED : method };
   }
 
   // Every word with its bar by the selected method; without bars during the computation.
@@ -77,7 +70,7 @@ class EffectsPanel {
     const sides = this.words();
     this.range = rangeOf(
       sides.flatMap(({ words }) => words),
-      view.effects?.unit,
+      view.effects,
     );
     refill(
       this.body,
@@ -87,10 +80,7 @@ class EffectsPanel {
     refill(this.after, completeness && view.bars && this.completeness(completeness));
   }
 
-  heading({ name, how, cannot }) {
-    const reading =
-      UNSIGNED[name] ??
-      `Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it.${DRAWING.includes(name) ? " The thin line shows how far the replacements disagree." : ""}`;
+  heading({ name, how, cannot, reading }) {
     const more = [
       html("b", `How: `),
       `${capital(how)}. `,
