@@ -110,7 +110,7 @@ from types import SimpleNamespace
 
 from streamlit.testing.v1 import AppTest
 
-from app.api.answers import KINDS
+from app.api.answers import KINDS, question
 from app.components import bundled
 from app.components.bundle import bundle
 from app.pages import address, pages
@@ -121,6 +121,7 @@ from core.desk.exchange import to_csv
 from core.desk.filters import rows_of
 from core.desk.slices import slices
 from core.desk.table import open_table
+from core.effects.methods import MEASURED
 from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
 from core.evidence.codec import to_dict
 from tests.app.made_up_models import make_checkpoint
@@ -169,6 +170,23 @@ parts = {part.expression: part.rows for part in slices(table)}
 assert parts["commas <= 0"] == 1 and parts["commas > 0 and commas <= 1"] == 5
 assert ",commas," in to_csv(table, rows_of("", table)).splitlines()[0]
 
+# The method is in all lists, and its title travels with the answers.
+name, title = "made-up-word", "Replaced by a made-up word"
+pair = ("--first", "a man runs", "--second", "a dog sleeps", "--method", name, "--json")
+effects = json.loads(printed(core, "why", "aligned-means", *pair))
+assert effects["method"] == name and effects["passes"] == 7 and {word["effect"] for word in effects["words"]} != {None}
+asked = {"model": "aligned-means", "first": "a man runs", "second": "a dog sleeps"}
+(app := AppTest.from_file("app/views/explore.py", default_timeout=600)).query_params.update(asked | {"method": name})
+app.run()
+assert not app.exception and title in "".join(str(element.proto) for element in app.get("bidi_component"))
+answer = lambda kind, **more: json.loads(question(kind, asked | more)[1](lambda done, of: None))
+assert [word["effect"] for word in answer("why", method=name)["words"]] == [one["effect"] for one in effects["words"]]
+measured = answer("faithfulness")
+assert measured["titles"][name] == title and len(measured["curves"][name]["aopc"]) == 2
+with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+    trainers(["people", "--help"])
+assert name in out.getvalue() and name in MEASURED
+
 # The page is found by its file, and its field is in links.
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
 assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"
@@ -205,7 +223,7 @@ def test_what_the_page_adds_is_everywhere_without_another_line(project):
     path = project / entry[0]
     before, after = path.read_text("utf-8").split('\n)\n"""The features in the order', 1)
     path.write_text(f'{before}\n{entry[1]},\n)\n"""The features in the order{after}', "utf-8")
-    added = ("Add a record", "Add a page", "Add a reader of data files", "Add a command")
+    added = ("Add a record", "Add a word-effect method", "Add a page", "Add a reader of data files", "Add a command")
     for path, text in (file for title in added for file in section(title)):
         (project / path).parent.mkdir(exist_ok=True)
         if path == "app/api/answers.py":  # which has other answers

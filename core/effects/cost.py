@@ -14,7 +14,7 @@ from core.effects.differences import MOST_PASSES
 from core.effects.faithfulness import ORDERS
 from core.effects.jacobians import STEPS as STEPS_OF_PATH
 from core.effects.links import STRONGEST
-from core.effects.methods import MEASURED, METHODS
+from core.effects.methods import MEASURED, method_named
 from core.effects.methods.method import wholes
 from core.effects.turning import FURTHER, WIDTH
 from core.effects.words import TAKEN_AWAY
@@ -50,7 +50,7 @@ class Cost:
 
 def of_words(question: AskedPair, method: str = TAKEN_AWAY) -> Cost:
     """The cost of :meth:`~core.effects.question.Question.words` with a method."""
-    return _cost(question, 1 + METHODS[method].passes(question))
+    return _cost(question, 1 + method_named(method).passes(question))
 
 
 def of_reason(question: AskedPair) -> Cost:

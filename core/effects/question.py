@@ -12,27 +12,24 @@ from core.effects.asked_pair import AskedPair
 from core.effects.faithfulness import faithfulness
 from core.effects.jacobians import integrated_jacobians
 from core.effects.links import Taken, head_effects, link_effects
-from core.effects.methods import METHODS
+from core.effects.methods import method_named
 from core.effects.words import DROPPED, TAKEN_AWAY, Progress, part, places, unheard
 from core.errors import UserError
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
 from core.evidence.reason import Reason
 from core.evidence.similarity_shares import SimilarityShares
-from core.wording import hint
 
 
 class Question(AskedPair):
     """All answers about a pair of texts put to a model."""
 
     def words(self, method: str = TAKEN_AWAY, *, progress: Progress = unheard) -> Effects:
-        """The effect of each word, by one of :data:`METHODS`. Raises UserError for a method that is unknown or
-        unavailable for this model."""
+        """The effect of each word, by one of :data:`core.effects.METHODS`. Raises UserError for a method that is
+        unknown, or unavailable for this model."""
         start = time.perf_counter()
         checkpoint, explanation = self.checkpoint, self.explanation
-        if method not in METHODS:
-            raise UserError(f"unknown method {method!r}{hint(method, METHODS)}")
-        asked = METHODS[method]
+        asked = method_named(method)
         found = asked.effects(self, places(self.sides), progress) if asked.available(checkpoint) else None
         if found is None or (asked.lacks and all(word.effect is None for word in found.words)):
             raise UserError(f"{checkpoint.name} {asked.lacks}: choose {TAKEN_AWAY} or {DROPPED} instead")

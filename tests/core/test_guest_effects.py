@@ -16,6 +16,7 @@ from core.effects.faithfulness import faithfulness
 from core.effects.links import STRONGEST, LinksError, Taken
 from core.effects.question import METHODS, Question
 from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
+from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence.codec import to_dict
 from core.evidence.effects import HEADS
@@ -114,6 +115,8 @@ def test_costs_are_given_in_passes_and_seconds(guest):
     assert str(words) == "86 passes, about 3 s"
     assert words.seconds == pytest.approx(86 * 0.05 * 17 / 21) and not words.brisk
     assert cost.of_words(Question(slow, *PAIR), DROPPED).passes == 18
+    with pytest.raises(UserError, match="unknown method 'droped'; did you mean 'dropped'"):
+        cost.of_words(Question(slow, *PAIR), "droped")
     assert str(cost.Cost(1024, 50.2)) == "1,024 passes, about 50 s"
     assert str(cost.Cost(1, 0.21)) == "1 pass, about 0.2 s" and cost.Cost(1, 0.21).brisk
     assert str(cost.Cost(20_000, 600)) == "20,000 passes, about 10 minutes"

@@ -8,6 +8,8 @@ import importlib
 import pkgutil
 
 from core.effects.methods.method import REGISTRY, Method
+from core.errors import UserError
+from core.wording import hint
 
 _FIRST = "removal", "gradient", "attention"
 """The modules whose methods come first in all lists."""
@@ -19,3 +21,10 @@ METHODS: dict[str, Method] = {name: method for name, method in REGISTRY.items() 
 """The methods that users choose from, by name, the default one first."""
 MEASURED: dict[str, Method] = {name: method for name, method in REGISTRY.items() if method.measured}
 """The methods whose ranking of the words is measured."""
+
+
+def method_named(name: str) -> Method:
+    """One of :data:`METHODS`. Raises UserError for an unknown name."""
+    if name not in METHODS:
+        raise UserError(f"unknown method {name!r}{hint(name, METHODS)}")
+    return METHODS[name]
