@@ -10,10 +10,9 @@ import transformers
 
 from core.__main__ import main
 from core.checkpoint import load
-from core.effects import cost
+from core.effects import METHODS, Question, cost
 from core.effects.faithfulness import faithfulness
 from core.effects.links import Taken
-from core.effects.question import METHODS, Question
 from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap

@@ -11,10 +11,9 @@ import torch
 
 from core.checkpoint import load, load_named
 from core.checkpoint.memory import memory_of
-from core.effects import cost
+from core.effects import METHODS, Question, cost
 from core.effects.faithfulness import faithfulness
 from core.effects.links import STRONGEST, LinksError, Taken
-from core.effects.question import METHODS, Question
 from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
 from core.errors import UserError
 from core.evaluation.predict import predict

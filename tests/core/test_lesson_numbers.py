@@ -10,7 +10,7 @@ import torch
 from core.checkpoint import available, load, load_named, read_card
 from core.effects import Question
 from core.effects.links import Taken
-from core.effects.words import MIX
+from core.effects.methods.removal import MIX
 from core.evidence import AttentionMap, PhraseSelection
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.faithfulness import LARGEST_CHANGE
@@ -254,6 +254,10 @@ def test_links_by_attention_are_counted_against_those_typed():
     same = values["same_both"], values["same_links"] + values["all_sure"]
     assert values["all_f1"][0] == pytest.approx(2 * same[0] / same[1])
     assert values["people_named"] / values["people_items"] == values["people_x"][0]
+    scores = {"items": 4, "at_1": {"dropped": {"mean": 0.5}, "chance": {"mean": 0.25}}}
+    card = {"people": {"e-SNLI": {"sides": {role: {"all labels": scores} for role in ("premise", "hypothesis")}}}}
+    methods, figures = on_cards.people_words(card, ("premise", "hypothesis"))
+    assert (methods, figures["people_x"]) == (["dropped", "chance"], [0.5, 0.25]), "other methods are not on the card"
     assert values["all_f1"][place] == cards["alignment"]["results"]["RTE-2 dev"]["f1"]
     assert evaluate(LESSONS["people"], {"threshold": 1.0}, {}).values["precision"] == 0, "no link, no division by zero"
 
