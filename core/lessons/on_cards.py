@@ -57,8 +57,9 @@ def people_words(card: Card, roles: Sequence[str]) -> tuple[list[str], Values]:
     methods = [method for method in (*METHODS, NEW, CHANCE) if all(method in side["at_1"] for side in sides)]
     people_y, people_x = ([side["at_1"][method]["mean"] for method in methods] for side in sides)
     items = float(sides[-1]["items"])
-    values: Values = {"people_y": people_y, "people_x": people_x, "people_items": items}
-    return [method.replace("-", " ") for method in methods], values | {"people_named": items * people_x[0]}
+    named = items * people_x[0]
+    values: Values = {"people_y": people_y, "people_x": people_x, "people_named": named, "people_items": items}
+    return [method.replace("-", " ") for method in methods], values
 
 
 BY_K = {"sick": ("te-phrases", "SICK trial"), "wikiqa": ("as-phrases", "WikiQA dev")}

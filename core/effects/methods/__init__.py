@@ -11,6 +11,7 @@ from core.effects.methods.method import REGISTRY, Method
 from core.errors import UserError
 from core.wording import hint
 
+__path__: list[str]
 _FIRST = "removal", "gradient", "attention"
 """The modules whose methods come first in all lists."""
 
