@@ -7,7 +7,8 @@ faithfulness and the pointing game.
 import importlib
 import pkgutil
 
-from core.effects.methods.method import REGISTRY, Method
+from core.effects.methods.method import REGISTRY
+from core.effects.methods.method import Method as Method
 from core.errors import UserError
 from core.wording import hint
 
