@@ -55,6 +55,7 @@ export function axisLine(range) {
 }
 
 const share = (value, { unit }) => (unit === "score" ? value.toFixed(2) : percent(value));
+/** @param {number|null} effect @param {{ unit?: string, unsigned?: { says: string } | null }} of */
 const said = (effect, { unit, unsigned } = {}) => {
   if (effect === null) return "has no effect by this method";
   if (unsigned) return unsigned.says.replace("{}", effect.toPrecision(3));
