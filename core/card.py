@@ -121,6 +121,15 @@ class Ranked(TypedDict):
     ranked_by: NotRequired[str | None]
 
 
+class CardBase(TypedDict):
+    """The checkpoint whose reading an adapted one uses (:mod:`core.adaptation`), by name and by its card's ``sha256``;
+    ``title``: its title then."""
+
+    name: str
+    sha256: str
+    title: str
+
+
 class Fields(TypedDict):
     """The fields of ``card.json`` that the program relies on, which are validated (:func:`problems`)."""
 
@@ -145,6 +154,8 @@ class Fields(TypedDict):
     """Whether the model is small enough for a lesson to show all its numbers, at the cost of accuracy."""
     ranked_by: NotRequired[str | None]
     """The class whose probability ranks answers (:func:`ranked_by`); null for a model that does not rank."""
+    base: NotRequired[CardBase]
+    """For an adapted checkpoint: its folder holds only a classifier."""
 
 
 REQUIRED = tuple(name for name in Fields.__annotations__ if name in Fields.__required_keys__)
@@ -221,6 +232,7 @@ class Card(Fields):
     people: NotRequired[dict[str, CardPeople]]
     pointing: NotRequired[JsonObject]
     suites: NotRequired[dict[str, JsonObject]]
+    adaptation: NotRequired[JsonObject]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.adaptation.fits import unscaled
 from core.checkpoint.files import rounded
 
 if TYPE_CHECKING:
@@ -67,8 +68,5 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
 
 
 def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> Linear:
-    if len(weight) == 1:  # two classes share one hyperplane: half of it for each side gives the same difference
-        weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
-    weight = weight / scaler.scale_
-    bias = bias - weight @ scaler.mean_
-    return Linear(name, rounded(torch.from_numpy(weight).float()), rounded(torch.from_numpy(bias).float()))
+    plain = unscaled(weight, bias, scaler)
+    return Linear(name, rounded(plain.weight), rounded(plain.bias))

@@ -32,7 +32,9 @@ from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, d
 from core.weights import LONGEST_REASON, WeightsError, load_model
 
 CARD_VERSION = 1
-_FILES = ("card.json", "weights.safetensors", "words.safetensors")
+CLASSIFIER = "classifier.safetensors"
+"""The weights of an adapted checkpoint, which has no others."""
+_FILES = ("card.json", "weights.safetensors", "words.safetensors", CLASSIFIER)
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
@@ -155,6 +157,10 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
         from core.external.checkpoint import load_external  # imported here because it imports the rest of this module
 
         return load_external(folder, state, card, class_names=class_names)
+    if "base" in card:
+        from core.checkpoint.adapted import load_adapted  # imported here because it loads the base
+
+        return load_adapted(folder, state, card)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):
@@ -193,7 +199,12 @@ def _table(folder: Path, card: Card) -> WordTable:
 def files_state(folder: Path) -> FilesState:
     """A value that changes with the files of a checkpoint: inode, size and times of each, None for a missing one."""
     own = external_files(folder) if is_external(folder) else [folder / name for name in _FILES]
-    return tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
+    state = tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
+    if _file_state(folder / CLASSIFIER) is None:
+        return state
+    from core.checkpoint.adapted import base_state  # imported here because it imports this module
+
+    return state + base_state(folder, state)
 
 
 def _file_state(file: Path) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Generic, Protocol, Self, TypeVar
 
 import torch
+from torch import nn
 
 from core.errors import UserError, said
 from core.layers.attention import Override
@@ -106,6 +107,13 @@ class ExternalModel(PairModel, Generic[B]):
         if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
             raise ValueError(self.refusal)
         return self(batch)
+
+    @property
+    def output_layer(self) -> nn.Linear | None:
+        return None
+
+    def with_output_layer(self, layer: nn.Linear | nn.Identity) -> PairModel:
+        raise UserError(f"{self.name} has no layer that could be replaced: choose another model")
 
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
         """No links that could be ablated."""

@@ -22,7 +22,7 @@ from core.external.names import called
 from core.external.pieces import Pieces, SplitsIntoPieces
 from core.external.towers import Tower, by_word
 from core.models.answers import SOFTMAX
-from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Wanted, register
+from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, PairModel, Wanted, exchanged, register
 from core.reading.reader import Reading, ReadText
 
 SHARES = "shares of the similarity"
@@ -99,6 +99,13 @@ class BiEncoder(ExternalModel[Apart]):
     @property
     def unfitted(self) -> bool:
         return self.head is None and self.config.threshold is None
+
+    @property
+    def output_layer(self) -> nn.Linear | None:
+        return self.head
+
+    def with_output_layer(self, layer: nn.Linear | nn.Identity) -> PairModel:
+        return exchanged(self, "head", layer, trained=True, threshold=None, activation=SOFTMAX)
 
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)

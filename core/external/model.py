@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads, Between
@@ -27,7 +28,9 @@ from core.models.base import (
     Knockouts,
     ModelConfig,
     Output,
+    PairModel,
     Wanted,
+    exchanged,
     register,
 )
 from core.reading.reader import Reading
@@ -82,6 +85,26 @@ class CrossEncoder(ExternalModel[Pieces]):
         self.body, self.softmaxes, self.name = body, softmaxes, name
         self.together = True
         """Whether several rows may be padded and run together with the same answers as alone."""
+
+    @functools.cached_property
+    def _output_layer(self) -> str:
+        """The name of the last linear layer with one output per class; empty if there is none."""
+        sized = [
+            name
+            for name, part in self.body.named_modules()
+            if isinstance(part, nn.Linear) and part.out_features == self.config.classes
+        ]
+        return sized[-1] if sized else ""
+
+    @property
+    def output_layer(self) -> nn.Linear | None:
+        found = self.body.get_submodule(self._output_layer) if self._output_layer else None
+        return found if isinstance(found, nn.Linear) else None
+
+    def with_output_layer(self, layer: nn.Linear | nn.Identity) -> PairModel:
+        if not self._output_layer:
+            return super().with_output_layer(layer)
+        return exchanged(self, f"body.{self._output_layer}", layer, activation=SOFTMAX)
 
     def answer(self, batch: Pieces) -> Output:
         return self._call(batch, None, None)

@@ -10,6 +10,7 @@ test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -262,6 +263,16 @@ class PairModel(nn.Module):
         return answers.supports(logits, self.activation)
 
     @property
+    def output_layer(self) -> nn.Linear | None:
+        """The layer that gives the logits; None for an external model without one."""
+        return self.classifier
+
+    def with_output_layer(self, layer: nn.Linear | nn.Identity) -> PairModel:
+        """A copy with another output layer, for as many classes as it has outputs; all other tensors are shared. With
+        ``nn.Identity`` the logits are the vector that the layer reads. Raises UserError for a model without layers."""
+        return exchanged(self, "classifier", layer)
+
+    @property
     def filter_maker(self) -> FilterMaker | None:
         """The model itself if it generates filters from its texts, else None."""
         return None
@@ -350,6 +361,28 @@ class PairModel(nn.Module):
     def regulariser(self) -> Tensor | None:
         """An additional term of the loss; None if the model has none."""
         return None
+
+
+def exchanged(model: PairModel, name: str, layer: nn.Linear | nn.Identity, **settings: object) -> PairModel:
+    """A copy of a model with another submodule under this dotted ``name``, for as many classes as it has outputs, and
+    with these settings; all other tensors are shared."""
+    twin = _with_submodule(model, name.split("."), layer)
+    if isinstance(layer, nn.Linear):
+        twin.config = replace(model.config, classes=layer.out_features, **settings)
+    return twin
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def _with_submodule(module: Module, path: Sequence[str], part: nn.Module) -> Module:
+    twin = copy.copy(module)
+    inner = module._modules.get(path[0])
+    twin.__dict__.pop(path[0], None)  # None if the original has no such part
+    # The copy's dictionary of submodules is the original's, which other threads may be using.
+    new = part if len(path) == 1 or inner is None else _with_submodule(inner, path[1:], part)
+    object.__setattr__(twin, "_modules", {**module._modules, path[0]: new})
+    return twin
 
 
 @dataclass(frozen=True)

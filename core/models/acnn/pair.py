@@ -98,7 +98,8 @@ class AdaQA(AdaptiveModel):
         else:
             refuse(override)
         trace = PairTrace(q, a, matched)
-        return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
+        vector = torch.cat(own, dim=1)
+        return self.classify(vector, vector.shape[1] + len(self.extra_mean), batch, trace)  # [Shen18 eq. 7]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
         """In models with matching, the one state matched with each state (max-attentive)."""

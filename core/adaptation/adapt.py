@@ -1,0 +1,217 @@
+"""Adapts a checkpoint to labelled pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.adaptation.features import Pair, feature_vectors, kept_features
+from core.adaptation.fits import FOLDS, KEEP, PULL, Linear, fresh, pulled
+from core.card import Roles
+from core.checkpoint import Checkpoint
+from core.checkpoint.adapted import adapted_card, with_classifier
+from core.errors import UserError
+from core.evaluation.predict import RowsDone
+from core.json_types import JsonObject
+
+MOST_CLASSES = 300
+
+
+class AdaptationError(UserError):
+    """The pairs cannot be learned from; the message is one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled pairs with their features, in an order that does not depend on the file's.
+
+    ``features [N, F]``; ``labels [N]``: indices into ``classes``; ``folds [N]``: the part of each pair in
+    cross-validation, the same for all pairs of a ``group``."""
+
+    pairs: Sequence[Pair]
+    labels: Tensor
+    classes: tuple[str, ...]
+    features: Tensor
+    folds: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        checkpoint: Checkpoint,
+        pairs: Sequence[Pair],
+        labels: Sequence[str],
+        groups: Sequence[str] = (),
+        progress: RowsDone = lambda rows: None,
+    ) -> Examples:
+        """Reads the pairs with a checkpoint. The classes are the checkpoint's if all labels are among them, else the
+        labels in alphabetical order. Raises AdaptationError for pairs that teach nothing, PairError for a text that
+        cannot be read."""
+        classes = classes_for(checkpoint, labels)
+        order = sorted(range(len(pairs)), key=lambda row: (pairs[row], labels[row]))
+        sorted_pairs = [pairs[row] for row in order]
+        index = {label: at for at, label in enumerate(classes)}
+        numbers = torch.tensor([index[labels[row]] for row in order], dtype=torch.int64)
+        features = feature_vectors(checkpoint, sorted_pairs, progress)
+        named = [groups[row] for row in order] if groups else []
+        return cls(sorted_pairs, numbers, classes, features, _folds(numbers, named))
+
+
+def classes_for(checkpoint: Checkpoint, labels: Sequence[str]) -> tuple[str, ...]:
+    """The classes of a checkpoint adapted to these labels. Raises AdaptationError for pairs that teach nothing."""
+    found = Counter(labels)
+    if set(found) <= set(checkpoint.labels):
+        return checkpoint.labels
+    if len(found) < 2:
+        only = next(iter(found))
+        raise AdaptationError(f"every pair has the label {only[:60]!r}: label pairs of at least one other class too")
+    if len(found) > MOST_CLASSES:
+        raise AdaptationError(
+            f"the labels are {len(found):,} different values, and {MOST_CLASSES} classes are the most: choose another "
+            "column of labels"
+        )
+    return tuple(sorted(found))
+
+
+def _folds(labels: Tensor, groups: Sequence[str]) -> np.ndarray:
+    """The part of each row: rows of a class are dealt in turn, so that each part has its share; with groups, whole
+    groups are dealt."""
+    if groups:
+        place = {group: at % FOLDS for at, group in enumerate(sorted(set(groups)))}
+        return np.array([place[group] for group in groups])
+    folds, dealt = np.empty(len(labels), dtype=np.int64), Counter[int]()
+    for row, label in enumerate(labels.tolist()):
+        folds[row] = dealt[label] % FOLDS
+        dealt[label] += 1
+    return folds
+
+
+def fit(
+    checkpoint: Checkpoint,
+    examples: Examples,
+    *,
+    pull: float = PULL,
+    keep: float = KEEP,
+    balanced: bool = False,
+    new: bool = False,
+) -> tuple[Linear, JsonObject]:
+    """The classifier fitted to the examples, and its settings. For the checkpoint's own classes, unless ``new``, it
+    starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`."""
+    layer = checkpoint.model.output_layer
+    if layer is not None and examples.classes == checkpoint.labels and not new:
+        old = Linear(layer.weight.detach(), layer.bias.detach())
+        kept = kept_features(checkpoint) if keep and len(examples.pairs) else None
+        return (
+            pulled(old, examples.features, examples.labels, kept, pull=pull, keep=keep),
+            {"pull": pull, "keep": keep},
+        )
+    if not len(examples.pairs):
+        raise AdaptationError(f"{checkpoint.name} has no classifier to start from: label a pair of each class")
+    if len(set(examples.labels.tolist())) < len(examples.classes):
+        missing = [name for at, name in enumerate(examples.classes) if at not in set(examples.labels.tolist())]
+        raise AdaptationError(f"no pair has the label {missing[0][:60]!r}: label some, or correct the old classifier")
+    linear, strength = fresh(examples.features, examples.labels, examples.folds, balanced=balanced)
+    return linear, {"C": strength, "balanced": balanced}
+
+
+def adapt(
+    checkpoint: Checkpoint,
+    pairs: Sequence[Pair],
+    labels: Sequence[str],
+    *,
+    name: str = "",
+    title: str = "",
+    pull: float = PULL,
+    keep: float = KEEP,
+    balanced: bool = False,
+    new: bool = False,
+    groups: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    task: str = "",
+    command: str = "",
+    progress: RowsDone = lambda rows: None,
+) -> Checkpoint:
+    """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
+
+    If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
+    weights, ``keep`` the weight of its old answers to other pairs; without a pair, the answers stay the same bit for
+    bit. Otherwise (or if ``new``) a new classifier is fitted; ``balanced``: rare classes count as much as frequent
+    ones. ``groups``: rows of one group (a question's answers) stay together in cross-validation. ``roles``: other names
+    of the texts; the judged side stays. The result does not depend on the order of the pairs. It is in memory only:
+    :func:`core.checkpoint.adapted.save_adapted` writes it.
+
+    Raises AdaptationError for pairs that teach nothing, UserError for a model whose last layer cannot be replaced.
+    """
+    examples = Examples.of(checkpoint, pairs, labels, groups, progress)
+    return adapted_by(
+        checkpoint,
+        examples,
+        name=name,
+        title=title,
+        pull=pull,
+        keep=keep,
+        balanced=balanced,
+        new=new,
+        roles=roles,
+        task=task,
+        command=command,
+    )
+
+
+def adapted_by(
+    checkpoint: Checkpoint,
+    examples: Examples,
+    *,
+    name: str = "",
+    title: str = "",
+    pull: float = PULL,
+    keep: float = KEEP,
+    balanced: bool = False,
+    new: bool = False,
+    roles: Mapping[str, str] | None = None,
+    task: str = "",
+    command: str = "",
+) -> Checkpoint:
+    """:func:`adapt` for pairs that were read before."""
+    linear, settings = fit(checkpoint, examples, pull=pull, keep=keep, balanced=balanced, new=new)
+    base = checkpoint.card["base"]["title"] if "base" in checkpoint.card else checkpoint.card["title"]
+    count = len(examples.pairs)
+    same = examples.classes == checkpoint.labels
+    noun = ("correction" if same else "pair") + "s" * (count != 1)
+    card = adapted_card(
+        checkpoint,
+        name=name or f"{checkpoint.name}-adapted",
+        title=title or f"{base} + {count:,} {noun}",
+        labels=list(examples.classes),
+        roles=renamed(checkpoint.card["roles"], roles),
+        task=task or (checkpoint.card["task"] if same else "your own classes"),
+        adaptation={
+            "rows": count,
+            "labels": dict(Counter(examples.classes[label] for label in examples.labels.tolist())),
+            **settings,
+            **({"command": command} if command else {}),
+        },
+    )
+    if card.get("ranked_by") not in (None, *examples.classes):
+        del card["ranked_by"]
+    return with_classifier(checkpoint, linear.weight, linear.bias, card, Path(card["name"]))
+
+
+def renamed(old: Mapping[str, str], new: Mapping[str, str] | None) -> dict[str, str]:
+    """The roles with other names for the first and second text; the judged side keeps its place."""
+    if not new:
+        return dict(old)
+    names = {old["first"]: new.get("first") or old["first"]}
+    if old["second"]:
+        names[old["second"]] = new.get("second") or old["second"]
+    roles = {side: names.get(role, role) for side, role in old.items()}
+    try:
+        Roles(**roles)
+    except ValueError as error:
+        raise AdaptationError(f"the names of the texts {error}: give two different names") from error
+    return roles

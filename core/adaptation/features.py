@@ -1,0 +1,61 @@
+"""The vectors that a checkpoint's output layer reads, which adaptation fits a new one to."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from core.checkpoint import Checkpoint
+from core.data import Dataset, Example
+from core.evaluation.predict import RowsDone, forward_passes, prepare_rows
+from core.shared_memory import SharedMemory
+
+Pair = tuple[str, str]
+KEPT_PAIRS = Path(__file__).with_name("kept_pairs.tsv")
+"""Pairs in our own words whose answers an adapted classifier should keep: a premise and what follows from it, what it
+leaves open, and what it excludes. None of them is in a suite."""
+_BLOCK = 4096
+"""Pairs read at a time: their word vectors take more memory than their features."""
+_MOST_KEPT = 20
+
+
+def feature_vectors(checkpoint: Checkpoint, pairs: Sequence[Pair], progress: RowsDone = lambda rows: None) -> Tensor:
+    """The input of the output layer for N pairs (first texts alone for a model of single texts), float32 ``[N, F]``.
+    Raises UserError for a model without such a layer."""
+    bare = replace(checkpoint, model=checkpoint.model.with_output_layer(nn.Identity().eval()))
+    parts: list[Tensor] = []
+    for start in range(0, len(pairs), _BLOCK):
+        rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(pairs[start : start + _BLOCK]))
+        ready, done = prepare_rows(bare, Dataset("", "", rows)), start
+        block: Tensor | None = None
+        for numbers, output in forward_passes(ready):
+            vectors = output.logits.float()
+            block = torch.empty(len(rows), vectors.shape[1]) if block is None else block
+            block[numbers] = vectors
+            done += len(numbers)
+            progress(done)
+        assert block is not None, "there is a row"
+        parts.append(block)
+    return torch.cat(parts) if parts else torch.empty(0, 0)
+
+
+def kept_features(checkpoint: Checkpoint) -> Tensor:
+    """The features of :data:`KEPT_PAIRS`, float32 ``[K, F]``, computed once per checkpoint."""
+    return _KEPT((checkpoint.folder, checkpoint.state), lambda: feature_vectors(checkpoint, kept_pairs(checkpoint)))
+
+
+def kept_pairs(checkpoint: Checkpoint) -> list[Pair]:
+    """The kept pairs as this checkpoint reads them; for a model of single texts, their texts."""
+    with KEPT_PAIRS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    if checkpoint.single:
+        return [(text, "") for row in rows for text in row]
+    return [(premise, text) for premise, *texts in rows for text in texts]
+
+
+_KEPT: SharedMemory[Tensor] = SharedMemory(_MOST_KEPT)

@@ -1,0 +1,253 @@
+"""Adapted checkpoints: the fit against a slow loop, bits kept without corrections, folders, bases that changed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.adaptation import adapt
+from core.adaptation.adapt import AdaptationError
+from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
+from core.adaptation.fits import Linear, fresh, pulled
+from core.checkpoint import CheckpointError, available, load, load_named
+from core.checkpoint.adapted import save_adapted
+from core.checkpoint.files import files_state
+from core.checkpoint.memory import memory_of
+from core.data.dataset import Dataset, Example
+from core.errors import UserError
+from core.evaluation.predict import logits, prepare_rows
+from core.evaluation.suites import SUITES, exchange, kind_of_exchange
+from core.explain import explain
+from tests.guests import make, make_tower
+from trainers.__main__ import main
+
+PAIRS = [
+    ("A Danish boy runs.", "A Swedish boy runs."),
+    ("A man sells a red coat.", "A man sells a green coat."),
+    ("Two women sing.", "Two people sing."),
+    ("A dog sleeps.", "A dog sleeps in a basket."),
+    ("The door is open.", "The door is closed."),
+    ("A child eats soup.", "A child eats."),
+]
+OWN = ["same", "other", "same", "other", "other", "same"]
+
+
+def answered(checkpoint, pairs=tuple(PAIRS)):
+    rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(pairs))
+    return logits(prepare_rows(checkpoint, Dataset("", "", rows)))
+
+
+def test_the_corrected_classifier_is_the_minimum_that_a_slow_loop_finds():
+    torch.manual_seed(1)
+    old = Linear(torch.randn(3, 5), torch.randn(3))
+    x, y, kept = torch.randn(4, 5), torch.tensor([0, 2, 2, 1]), torch.randn(7, 5)
+    found = pulled(old, x, y, kept, pull=0.7, keep=1.5)
+    weight = old.weight.double().requires_grad_()
+    bias = old.bias.double().requires_grad_()
+    before = torch.log_softmax(old.logits(kept), 1)
+    for _ in range(4000):
+        pair_loss = -torch.log_softmax(x.double() @ weight.T + bias, 1)[range(4), y].sum()
+        moved = (weight - old.weight).square().sum() + (bias - old.bias).square().sum()
+        now = torch.log_softmax(kept.double() @ weight.T + bias, 1)
+        kl = (before.exp() * (before - now)).sum(1).mean()
+        steps = torch.autograd.grad(pair_loss + 0.7 * moved + 1.5 * 4 * kl, (weight, bias))
+        with torch.no_grad():
+            weight -= 0.02 * steps[0]
+            bias -= 0.02 * steps[1]
+    torch.testing.assert_close(found.weight.double(), weight.detach(), atol=1e-6, rtol=0)
+    torch.testing.assert_close(found.bias.double(), bias.detach(), atol=1e-6, rtol=0)
+
+
+def test_a_new_classifier_of_raw_features_is_the_one_of_standardised_ones():
+    torch.manual_seed(2)
+    x = torch.randn(40, 3) * torch.tensor([1.0, 100.0, 0.01]) + 5
+    y = (x[:, 1] > 5).long() + (x[:, 2] > 5).long()
+    folds = torch.arange(40).numpy() % 4
+    one, strength = fresh(x, y, folds)
+    stretched, same = fresh(x * torch.tensor([7.0, 0.1, 3.0]), y, folds)
+    assert strength == same
+    torch.testing.assert_close(one.logits(x), stretched.logits(x * torch.tensor([7.0, 0.1, 3.0])), atol=2e-3, rtol=0)
+    two, _ = fresh(x, (y > 0).long(), folds)
+    assert two.weight.shape == (2, 3) and two.logits(x).sum(1).abs().max() < 1e-3
+
+
+def test_the_kept_pairs_are_in_no_suite():
+    with KEPT_PAIRS.open(encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert {len(row) for row in rows} == {4} and 390 < 3 * len(rows[1:]) < 450
+    texts = {text.lower().rstrip(".") for row in rows for text in row}
+    tested = {
+        text.lower().rstrip(".")
+        for suite in SUITES.values()
+        for row in suite.pairs.rows
+        for text in (row.first, row.second)
+    }
+    assert not texts & tested
+    exchanges = [exchange(premise, text) for premise, *others in rows for text in others]
+    assert not [words for words in exchanges if words and kind_of_exchange(*words)]
+
+
+@pytest.mark.parametrize("name", ["nli-two-sided", "nli-esim", "para-adaqa", "sentiment-acnn", "guest-minilm"])
+def test_what_the_output_layer_reads_gives_the_logits_and_no_correction_changes_a_bit(name):
+    base = load_named(name)
+    pairs = kept_pairs(base)[:6]
+    torch.testing.assert_close(
+        base.model.output_layer(feature_vectors(base, pairs)), answered(base, pairs), atol=1e-5, rtol=0
+    )
+    same = adapt(base, [], [])
+    assert torch.equal(answered(same, pairs), answered(base, pairs))
+    mine = adapt(base, pairs, OWN)
+    assert mine.labels == ("other", "same") and "results" not in mine.card and mine.card["base"]["name"] == name
+    torch.testing.assert_close(
+        mine.model.output_layer(feature_vectors(base, pairs)), answered(mine, pairs), atol=1e-5, rtol=0
+    )
+    assert torch.equal(answered(base, pairs), answered(load_named(name), pairs)), "the base is unchanged"
+
+
+def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
+    base = load_named("nli-esim")
+    wrong = [("A Danish boy runs.", "A Swedish boy runs."), ("An Irish man eats.", "A Greek man eats.")]
+    one = adapt(base, wrong, ["contradiction", "contradiction"])
+    other = adapt(base, wrong[::-1], ["contradiction", "contradiction"])
+    assert torch.equal(answered(one), answered(other))
+    assert {one.labels[place] for place in answered(one, wrong).argmax(1)} == {"contradiction"}
+    kept = kept_pairs(base)
+    free = adapt(base, wrong, ["contradiction", "contradiction"], keep=0)
+    before = answered(base, kept).argmax(1)
+    changed, freely = ((answered(now, kept).argmax(1) != before).sum() for now in (one, free))
+    assert changed < freely
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch, table):
+    from tests.core.made_up import make_checkpoint
+
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    make_checkpoint(tmp_path / "tiny", table)
+    return tmp_path
+
+
+def test_a_folder_holds_only_the_classifier_and_follows_its_base(folders, table):
+    from tests.core.made_up import make_checkpoint
+
+    base = load_named("tiny")
+    saved = save_adapted(folders / "mine", adapt(base, PAIRS, OWN, name="mine", title="My events"))
+    assert "mine" in available() and load_named("mine").card["title"] == "My events"
+    assert sum(file.stat().st_size for file in (folders / "mine").iterdir()) < 50_000
+    own = {id(part) for part in saved.model.parameters()} - {id(part) for part in load_named("tiny").model.parameters()}
+    assert len(own) == 2 and memory_of(saved) < 10_000
+    explanation = explain(saved, *PAIRS[0])
+    assert explanation.labels == ("other", "same") and sum(explanation.probabilities) == pytest.approx(1)
+
+    # On another machine, with the base under the same name.
+    elsewhere = folders / "copied"
+    shutil.copytree(folders / "mine", elsewhere)
+    assert torch.equal(answered(load_named("copied")), answered(saved))
+
+    before = files_state(folders / "mine")
+    make_checkpoint(folders / "tiny", table, hidden=14)
+    assert files_state(folders / "mine") != before
+    with pytest.raises(CheckpointError, match="adapted from other weights of tiny"):
+        load_named("mine")
+    shutil.rmtree(folders / "tiny")
+    with pytest.raises(CheckpointError, match="was adapted from tiny, which is not here: copy that checkpoint too"):
+        load_named("mine")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "classifier.safetensors").unlink(), "cannot be read"),
+        (lambda folder: (folder / "classifier.safetensors").write_bytes(b"no weights"), "cannot be read"),
+        (lambda folder: edited(folder, sha256="0" * 64), "does not match its card's checksum"),
+        (lambda folder: edited(folder, labels=["a", "b", "c"]), "does not fit its card"),
+        (lambda folder: edited(folder, base={"name": "mine", "sha256": "0" * 64, "title": "Loop"}), "mine"),
+        (lambda folder: edited(folder, base="tiny"), "damaged"),
+    ],
+)
+def test_a_damaged_folder_gets_one_sentence(folders, damage, message):
+    save_adapted(folders / "mine", adapt(load_named("tiny"), PAIRS, OWN, name="mine"))
+    damage(folders / "mine")
+    with pytest.raises(CheckpointError, match=message) as error:
+        load(folders / "mine")
+    assert "\n" not in str(error.value)
+
+
+def edited(folder: Path, **changes):
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(card | changes))
+
+
+def test_pairs_that_teach_nothing_get_one_sentence(folders):
+    base = load_named("tiny")
+    for pairs, labels, message in (
+        (PAIRS[:1], ["new"], "every pair has the label 'new'"),
+        (PAIRS * 60, [str(number) for number in range(360)], "360 different values"),
+    ):
+        with pytest.raises(AdaptationError, match=message):
+            adapt(base, pairs, labels)
+    one_row = adapt(base, PAIRS, ["rare", *["usual", "common"] * 2, "usual"])
+    assert one_row.labels == ("common", "rare", "usual")
+    renamed = adapt(base, PAIRS, OWN, roles={"first": "report", "second": "reply"})
+    assert renamed.roles == {"first": "report", "second": "reply", "judged": "reply"}
+    with pytest.raises(AdaptationError, match="two different names"):
+        adapt(base, PAIRS, OWN, roles={"first": "x", "second": "x"})
+
+
+def test_external_models_share_all_but_their_last_layer(tmp_path):
+    """A cross-encoder's layer is within its body; a bi-encoder without a classifier gets one over both vectors."""
+    for folder in (make(tmp_path / "cross", labels=["no", "yes"]), make_tower(tmp_path / "bi")):
+        base = load(folder)
+        saved = save_adapted(tmp_path / f"{folder.name}-mine", adapt(base, PAIRS, OWN))
+        torch.testing.assert_close(
+            saved.model.output_layer(feature_vectors(base, PAIRS)), answered(saved), atol=1e-5, rtol=0
+        )
+        assert saved.labels == explain(saved, *PAIRS[0]).labels == ("other", "same")
+        own = {id(part) for part in saved.model.parameters()}
+        assert len(own - {id(part) for part in load(folder).model.parameters()}) == len(own), (
+            "other loads share nothing"
+        )
+        if base.model.output_layer is not None:
+            torch.testing.assert_close(
+                base.model.output_layer(feature_vectors(base, PAIRS)), answered(base), atol=1e-5, rtol=0
+            )
+
+
+def test_a_function_cannot_be_adapted(monkeypatch):
+    monkeypatch.setenv("PAIRLENS_GUESTS", "tests.core.test_adaptation:coin")
+    with pytest.raises(UserError, match="has no layer that could be replaced"):
+        adapt(load_named("tests.core.test_adaptation:coin"), PAIRS, OWN)
+
+
+class Coin:
+    labels = ("heads", "tails")
+    roles = ("premise", "hypothesis")
+
+    def probabilities(self, pairs):
+        return [[0.5, 0.5]] * len(pairs)
+
+
+def coin():
+    return Coin()
+
+
+def test_the_command_adapts_to_a_file_with_columns_of_its_own(folders, tmp_path, capsys):
+    file = folders / "events.csv"
+    lines = [f'"{first}","{second}",{label}' for (first, second), label in zip(PAIRS, OWN, strict=True)]
+    file.write_text("\n".join(["Report,Other,Verdict", *lines, f'"{PAIRS[0][0]}","{PAIRS[0][1]}",other', "a,b,"]))
+    command = ["adapt", "tiny", str(file), "--columns", "first=Report,second=Other,label=Verdict"]
+    assert main([*command, "--out", str(folders / "events"), "--roles", "report,reply", "--title", "Events"]) == 0
+    out = capsys.readouterr()
+    assert "Events: 7 pairs, classes other, same" in out.out and "1 pair with two different labels" in out.err
+    card = json.loads((folders / "events/card.json").read_text())
+    assert card["adaptation"]["rows"] == 7 and card["adaptation"]["labels"] == {"other": 4, "same": 3}
+    assert "adapt tiny events.csv" in card["adaptation"]["command"] and str(tmp_path) not in json.dumps(card)
+    assert (
+        main([*command, "--label", "same=entailment", "--label", "other=neutral", "--out", str(folders / "nli")]) == 0
+    )
+    assert load_named("nli").labels == ("entailment", "neutral", "contradiction")
