@@ -12,6 +12,7 @@ from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
+from core.checkpoint.unlisted import Folders
 from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
 from core.external.folder import has, is_external
@@ -21,18 +22,19 @@ from core.models import ConfigError, spec_of
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
-def available() -> dict[str, Path]:
+def available() -> Folders:
     """Checkpoint folders by name: shipped ones, then the user's (in the folder ``PAIRLENS_CHECKPOINTS``), then the
     functions listed in ``PAIRLENS_GUESTS``, whose name stands for the folder.
 
     A user's checkpoint with a shipped name is listed as ``own/NAME``. Folders without a card (ours or Hugging Face's)
-    are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem.
+    are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem. An unlisted checkpoint
+    (:mod:`core.checkpoint.unlisted`) is found by its name.
     """
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
-    return folders | {name: Path(name) for name in functions()}
+    return Folders(folders) | {name: Path(name) for name in functions()}
 
 
 def _children(parent: Path) -> list[Path]:
