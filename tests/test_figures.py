@@ -84,7 +84,8 @@ def test_a_moved_contradiction_says_what_the_test_cannot_show():
     assert measured.verdict == "contradiction"
     assert "brings its probability from" in measured.sentence
     assert "itself favours this verdict" in measured.sentence
-    assert "On SNLI dev (500 rows)" in measured.sentence
+    rows = checkpoint.card["faithfulness"]["SNLI dev"]["rows"]
+    assert f"On SNLI dev ({rows} rows)" in measured.sentence
     other = replace(measured, verdict="entailment")
     assert "itself favours this verdict" not in other.sentence
 

@@ -61,9 +61,8 @@ def kinds() -> list[str]:
 @pytest.mark.parametrize("name", kinds())
 def test_every_kind_of_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) -> None:
     # About 120 pairs in batches of 60: two steps, or four.
-    more = [
-        part for of in ("epochs=1", "batch_size=60", "init=''", "teachers=[]", "transfer=0") for part in ("--set", of)
-    ]
+    alone = ("init=''", "init_classifier=false", "init_share=0", "teachers=[]", "transfer=0")
+    more = [part for of in ("epochs=1", "batch_size=60", *alone) for part in ("--set", of)]
     assert main(arguments(data, tmp_path / "run", *more, name=name)) == 0
     checkpoint, recipe = load(tmp_path / "run"), recipes.load(name)
     card = checkpoint.card
