@@ -125,7 +125,7 @@ def _why(options: argparse.Namespace) -> None:
         from core.effects import Question, cost
         from core.effects.reason import quick_reason
         from core.effects.words import SAMPLING
-        from core.evidence.codec import to_dict
+        from core.evidence.as_json import to_dict
 
     checkpoint = open_checkpoint(options.model, options.class_names)
     every = options.all

@@ -11,15 +11,14 @@ import torch
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentiveContext, ContextWord, Explanation, Record
-from core.evidence.explanation import LABELS, SCORE, UNFITTED
-from core.evidence.record import the
+from core.evidence.explanation import LABELS, SCORE, UNFITTED, records_of_texts
 from core.input_warnings import pair_warnings
 from core.layers.attention import Override
 from core.models.answers import SIGMOID
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.shared_memory import SharedMemory
-from core.wording import capital
+from core.wording import capital, the
 
 
 @torch.inference_mode()
@@ -66,7 +65,10 @@ def explain(
         logits=tuple(output.logits[0].tolist()),
         probabilities=tuple(model.chances(output.logits[0]).tolist()),
         answer=answer_of(checkpoint),
-        evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
+        evidence=(
+            *model.evidence(reading, output, wanted, overridden=override is not None),
+            *records_of_texts(texts, records),
+        ),
         warnings=tuple(pair_warnings(checkpoint, texts)),
     )
     if nearest_for is not None:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.checkpoint import Checkpoint
-from core.evidence.record import the
 from core.linguistics.features import NEGATIONS
 from core.linguistics.languages import foreign_language
 from core.reading.reader import ReadText
 from core.reading.tokens import AUXILIARIES, Token, as_typed
-from core.wording import capital, counted
+from core.wording import capital, counted, the
 
 _LONG = 4
 """Minimum number of letters in a long word."""

@@ -26,6 +26,11 @@ def score_percent(share: float) -> str:
     return f"{100 * share:.1f}\u00a0%"
 
 
+def the(role: str) -> str:
+    """A role with its article: "the premise", but "question 2", which is a name."""
+    return role if role[-1:].isdigit() else f"the {role}"
+
+
 def capital(text: str) -> str:
     """The text with its first letter capitalised."""
     return text[:1].upper() + text[1:]

@@ -110,11 +110,11 @@ from types import SimpleNamespace
 
 from streamlit.testing.v1 import AppTest
 
-from app.api.answers import KINDS, question
+from app.api.answers import question
 from app.components import bundled
 from app.components.bundle import bundle
 from app.pages import address, pages
-from app.panels import Drawing
+from core.checkpoint import load_named
 from core.data import read
 from core.desk import features, run_folder
 from core.desk.exchange import to_csv
@@ -122,8 +122,10 @@ from core.desk.filters import rows_of
 from core.desk.slices import slices
 from core.desk.table import open_table
 from core.effects.methods import MEASURED
-from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
-from core.evidence.codec import to_dict
+from core.evidence import Explanation, record_kinds
+from core.evidence.as_json import to_dict
+from core.errors import UserError
+from core.explain import explain
 from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import query
 from tests.core.made_up_runs import ROWS, made_up_run
@@ -134,18 +136,24 @@ import { PANELS } from "./app/components/view.js";
 globalThis.document = { createElementNS: (_, tag) => ({
   setAttribute() {}, append(...children) { this.text = `${tag}(${children.map((one) => one.text ?? one).join()})`; },
 }) };
-const view = { sideOf: (role) => ({ premise: { tokens: ["dog"] } })[role] };
+const view = { sideOf: (role) => ({ premise: { tokens: ["the", "old", "dog"] } })[role] };
 process.stdout.write(PANELS.shared_words.make(view, RECORD).element.text);
 '''  # by the panel's own script, with elements that only know their text
 
-# The record is written, made, and read back from JSON.
-word = (TokenRecord("dog", 0, 3, False),)
-sides = [Sentence(role, "dog", word) for role in ("premise", "hypothesis")]
-record = RECORDS["shared_words"]("shared words", "premise", "hypothesis", ((0, 0),))
-told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
-assert Explanation.from_dict(told.to_dict()) == told
+# The record, which no model names, is made for every pair, read back from JSON and shown everywhere.
+pair = ("--model", "aligned-means", "--first", "the old dog", "--second", "a dog")
+assert "Words of both: dog" in printed(core, "explain", *pair)
+told = Explanation.from_dict(json.loads(printed(core, "explain", *pair, "--json")))
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
-assert Drawing.of(told).explanation.evidence == (record,) and record.title == "shared words"
+record = told.find(record_kinds()["shared_words"])
+assert record.title == "shared words" and record.pairs == ((2, 1),)
+assert explain(load_named("aligned-means"), "a dog", "a dog", records=()).evidence == ()
+asked = {"model": "aligned-means", "first": "the old dog", "second": "a dog"}
+answer = lambda kind, **more: json.loads(question(kind, asked | more)[1](lambda done, of: None))
+assert answer("explain", records=["shared_words"])["evidence"] == [to_dict(record)]
+assert "shared_words" in json.loads(question("models", {})[1](lambda done, of: None))["aligned-means"]["records"]
+(app := AppTest.from_file("app/views/explore.py", default_timeout=600)).query_params.update(asked)
+assert "shared_words" in "".join(str(part.proto) for part in app.run().get("bidi_component"))
 assert "PANELS.shared_words =" in bundled()
 script = Path("app/panels/shared_words/shared.js")
 Path("entry.js").write_text(DRAWS.replace("RECORD", json.dumps(to_dict(record))))
@@ -153,7 +161,6 @@ Path("drawn.mjs").write_text(bundle(Path("entry.js"), [script], {}))
 node = shutil.which("node", path=os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)]))
 drawn = subprocess.run([node, "drawn.mjs"], capture_output=True, text=True, check=True).stdout
 assert drawn == "section(p(dog))", drawn
-assert "shared_words" in KINDS
 
 # The column is on the desk, also for a run whose features were stored before it was added.
 features.default_table = lambda: SimpleNamespace(sha256="", known=bool)
@@ -175,17 +182,24 @@ name, title = "made-up-word", "Replaced by a made-up word"
 pair = ("--first", "a man runs", "--second", "a dog sleeps", "--method", name, "--json")
 effects = json.loads(printed(core, "why", "aligned-means", *pair))
 assert effects["method"] == name and effects["passes"] == 7 and {word["effect"] for word in effects["words"]} != {None}
-asked = {"model": "aligned-means", "first": "a man runs", "second": "a dog sleeps"}
+asked |= {"first": "a man runs", "second": "a dog sleeps"}
 (app := AppTest.from_file("app/views/explore.py", default_timeout=600)).query_params.update(asked | {"method": name})
 app.run()
 assert not app.exception and title in "".join(str(element.proto) for element in app.get("bidi_component"))
-answer = lambda kind, **more: json.loads(question(kind, asked | more)[1](lambda done, of: None))
 assert [word["effect"] for word in answer("why", method=name)["words"]] == [one["effect"] for one in effects["words"]]
 measured = answer("faithfulness")
 assert measured["titles"][name] == title and len(measured["curves"][name]["aopc"]) == 2
 with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
     trainers(["people", "--help"])
 assert name in "".join(out.getvalue().split()) and name in MEASURED  # help is wrapped at hyphens
+
+# The route answers, and refuses a field that it does not have.
+swapped = answer("swapped", edits=["drop 0 0"])
+assert (swapped["first"]["text"], swapped["contexts"][0]["text"]) == ("a dog sleeps", "man runs")
+try:
+    answer("swapped", head="1.1")
+except UserError as error:
+    assert "head" in str(error)
 
 # The page is found by its file, and its field is in links.
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
@@ -223,18 +237,33 @@ def test_what_the_page_adds_is_everywhere_without_another_line(project):
     path = project / entry[0]
     before, after = path.read_text("utf-8").split('\n)\n"""The features in the order', 1)
     path.write_text(f'{before}\n{entry[1]},\n)\n"""The features in the order{after}', "utf-8")
-    added = ("Add a record", "Add a word-effect method", "Add a page", "Add a reader of data files", "Add a command")
-    for path, text in (file for title in added for file in section(title)):
+    added = (
+        "an evidence record",
+        "a word-effect method",
+        "an API route",
+        "a page",
+        "a reader of data files",
+        "a command",
+    )
+    for path, text in (file for thing in added for file in section(f"Add {thing}")):
         (project / path).parent.mkdir(exist_ok=True)
-        if path == "app/api/answers.py":  # which has other answers
-            text = (
-                f"{(project / path).read_text('utf-8')}\n\nfrom core.evidence.shared_words import SharedWords\n{text}"
-            )
         (project / path).write_text(text, "utf-8")
     told = run(project, FOLLOWED + FOLLOWED_FURTHER)
     assert "passed" in told or "[100%]" in told
     assert re.search(r"lengths +count the words of a data file\n", told)
     assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told
+
+
+def test_the_page_about_a_typed_pair_names_files_and_functions_that_exist():
+    text = (ROOT / "docs/how-a-pair-becomes-a-picture.md").read_text("utf-8")
+    assert re.findall(r"^(\d+)\. ", text, re.M) == [str(number) for number in range(1, 11)]
+    for part in re.split(r"\n(?=\d+\. |\n)", text):
+        names = re.findall(r"`([^`]+)`", part)
+        files = [name for name in names if "/" in name]
+        code = "".join((ROOT / name).read_text("utf-8") for name in files)
+        for name in {*names} - {*files}:
+            for own in name.split("."):
+                assert re.search(rf"\b(?:def|class|function) {own}\b", code), name
 
 
 def test_an_installation_for_notebooks_has_all_packages_but_the_tests():

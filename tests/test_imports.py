@@ -1,5 +1,7 @@
 """What takes long to import is not loaded before it is used."""
 
+import ast
+import graphlib
 import json
 import subprocess
 import sys
@@ -24,3 +26,23 @@ def test_no_step_of_a_server_or_a_stream_loads_what_it_does_not_use(tmp_path):
     assert not loaded["routes"] & {"torch", "core.effects"}
     assert [(step, names & SLOW) for step, names in loaded.items() if names & SLOW] == []
     assert [*(tmp_path / "parts").glob("*.parquet")]
+
+
+def imported(path, names):
+    """The modules among ``names`` that a file imports when it is imported, or for its types."""
+    body = ast.parse(path.read_text("utf-8")).body
+    inner = [part for block in body if isinstance(block, ast.If | ast.Try) for part in block.body]
+    for part in (*body, *inner):
+        if isinstance(part, ast.Import):
+            yield from names & {each.name for each in part.names}
+        elif isinstance(part, ast.ImportFrom):
+            modules = {f"{part.module}.{each.name}" for each in part.names} & names
+            yield from modules or names & {part.module}
+
+
+def test_no_module_imports_itself_through_others():
+    paths = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in (ROOT / "core").rglob("*.py")}
+    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    graph = {name: {*imported(path, paths.keys())} - {name} for name, path in paths.items()}
+    assert graph["core.reading.reader"] and "core.evidence.explanation" in graph["core.evidence.attention_map"]
+    graphlib.TopologicalSorter(graph).prepare()

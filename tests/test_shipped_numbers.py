@@ -45,9 +45,10 @@ def digest(value: Any) -> list[float]:
 
 def numbers_of(name: str) -> list[dict[str, Any]]:
     """Logits and digests of every field of every record, for each of the pairs."""
-    rows = []
+    rows, checkpoint = [], load_named(name)
+    shown = checkpoint.model.shows(checkpoint.card["config"])
     for first, second in KEPT["pairs"]:
-        explanation = explain(load_named(name), first, second, nearest_for=0).to_dict()
+        explanation = explain(checkpoint, first, second, records=shown, nearest_for=0).to_dict()
         evidence = [
             {
                 "kind": record.pop("kind"),

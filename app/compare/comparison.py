@@ -1,28 +1,19 @@
-"""Compares two texts word by word, and two files of predictions."""
+"""Compares two files of predictions."""
 
 from __future__ import annotations
 
 import io
-from difflib import SequenceMatcher
 
 import pandas as pd
 
 from core.desk.run import LETTERS
 from core.errors import UserError
-from core.evidence import Sentence
 from core.files import parse_json
 from core.spreadsheet import is_rows_export, original
 
 
 class PredictionsError(UserError):
     """The file has no predictions; the message is one sentence with the remedy."""
-
-
-def common(first: Sentence, second: Sentence) -> list[tuple[int, int]]:
-    """Positions of the words that both texts share, in order."""
-    words, others = ([token.text.lower() for token in one.tokens] for one in (first, second))
-    matcher = SequenceMatcher(None, words, others, autojunk=False)
-    return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
 
 
 def predictions(text: str, name: str) -> list[pd.DataFrame]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from app import page_style
-from app.api.answers import cut_links
+from app.api.answers.effects import cut_links
 from app.explore import asking, drawing, what_if
 from app.explore.reading import Read
 from core.effects.jacobians import has_jacobians

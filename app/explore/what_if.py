@@ -17,12 +17,13 @@ from core.effects.links import MOST_LINKS
 from core.evidence import AttentionMap, Explanation, Matrix
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words
-from core.evidence.record import matrix, the
+from core.evidence.matrix import matrix
 from core.external.card import BI_ENCODER
 from core.external.checkpoint import ExternalCheckpoint
 from core.json_types import JsonMapping
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
+from core.wording import the
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
 READ_APART = "This model encodes each text separately, so there is no attention between them to change."

@@ -11,11 +11,10 @@ from core.card import Details, Score, SuiteCounts, TrainedOn, details
 from core.evaluation.scores import fisher
 from core.evaluation.suites import SUITES
 from core.evidence import BOTH
-from core.evidence.record import the
 from core.json_types import JsonMapping, is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
-from core.wording import capital, class_names, counted, score_percent
+from core.wording import capital, class_names, counted, score_percent, the
 
 IN_THE_PAPER = ", in the paper"
 """Suffix of the name of a result from the paper."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import components, page_style
-from app.compare import comparison, disagreements, figures
+from app.compare import disagreements, figures
 from app.components import Frame
 from app.desk import back_link
 from app.explore import asking
@@ -30,6 +30,7 @@ from core.evidence import AttentionMap, Explanation, PooledAttention, Record
 from core.explain import explained
 from core.json_types import JsonObject
 from core.reading.reader import PairError
+from core.reading.shared_words import in_both
 
 PLACE_IN_MENU = 2
 
@@ -189,7 +190,7 @@ def _section(page: CompareState, column: Column, base: Explanation | None) -> fi
         },
         followed=asking.followed(checkpoint, explanation),
         same={
-            theirs.role: comparison.common(own, theirs)
+            theirs.role: in_both(own.lower, theirs.lower)
             for own, theirs in [(base.first, explanation.first), (base.second, explanation.second)]
         },
     )

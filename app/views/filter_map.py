@@ -28,10 +28,9 @@ from app.panels import lists, verdict
 from app.panels.generated_filters import one_filter
 from core.checkpoint import Checkpoint
 from core.evidence import Explanation, GeneratedFilters, Matrix
-from core.evidence.record import the
 from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
-from core.wording import counted
+from core.wording import counted, the
 
 PLACE_IN_MENU = 4
 

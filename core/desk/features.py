@@ -28,7 +28,8 @@ from core.evaluation import scores
 from core.files import FileError, whole_file
 from core.linguistics import constructions
 from core.linguistics import features as lists
-from core.reading import tokens
+from core.reading import shared_words, tokens
+from core.reading.shared_words import share_in
 from core.reading.word_table import default_table
 
 Features = Mapping[str, pa.Array]
@@ -41,7 +42,11 @@ _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
 _WRITTEN_NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
 """A number without a sign + and without leading zeros, which codes have."""
-_CODE = (__file__, constructions.LISTS, *(each.__file__ for each in (votes, constructions, lists, scores, tokens)))
+_CODE = (
+    __file__,
+    constructions.LISTS,
+    *(each.__file__ for each in (votes, constructions, lists, scores, shared_words, tokens)),
+)
 """The files with the code and the word lists that determine the features."""
 
 
@@ -94,10 +99,6 @@ def _of_either(construction: Callable[[Sequence[str]], bool]) -> Callable[[RowTe
     return lambda row: row.first.has(construction) or row.second.has(construction)
 
 
-def _overlap(row: RowTexts) -> float:
-    return len({*row.second.words} & {*row.first.words}) / max(1, len({*row.second.words}))
-
-
 def _unknown(row: RowTexts) -> float:
     words = *row.first.words, *row.second.words
     return sum(not row.in_vocabulary(word) for word in words) / max(1, len(words))
@@ -128,7 +129,7 @@ FEATURES = (
         RunColumn(
             "number", "share of the {second}'s words that are in the {first}", "word overlap", _SHARES, share=True
         ),
-        _overlap,
+        lambda row: share_in(row.second.words, row.first.words),
         pairs=True,
     ),
     Feature(

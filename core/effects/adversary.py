@@ -18,7 +18,7 @@ from core.effects.faithfulness import logits_under, own_maps
 from core.effects.links import stacked
 from core.effects.words import Progress, unheard
 from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 

@@ -6,7 +6,6 @@ text.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import itertools
 import unicodedata
@@ -19,6 +18,7 @@ from core.linguistics.constructions import quantifier
 from core.linguistics.content_words import stop_words
 from core.linguistics.features import NEGATIONS
 from core.linguistics.word_lists import word_groups
+from core.reading import shared_words
 from core.reading.tokens import Token
 
 UNLIKE, ONE_TEXT = "unlike", "one text"
@@ -156,8 +156,9 @@ MEANINGFUL = frozenset((
 
 def only_in(tokens: Sequence[Token], other: Sequence[Token]) -> list[int]:
     """The words of a text that are missing from the other one, without function words."""
-    known = {token.norm for token in other}
-    return [i for i in _content(tokens) if tokens[i].norm not in known]
+    content = {*_content(tokens)}
+    alone = shared_words.only_in([token.norm for token in tokens], [token.norm for token in other])
+    return [place for place in alone if place in content]
 
 
 def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
@@ -194,11 +195,11 @@ def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
     first, second = ([i for i, token in enumerate(tokens) if token.is_word] for tokens in (texts[1 - own], texts[own]))
     alike = ["the" if texts[1 - own][i].norm in ARTICLES else texts[1 - own][i].norm for i in first]
     to = ["the" if texts[own][i].norm in ARTICLES else texts[own][i].norm for i in second]
-    codes = difflib.SequenceMatcher(a=alike, b=to, autojunk=False).get_opcodes()
-    differing = [code for code in codes if code[0] != "equal"]
+    differing = [*shared_words.differing(alike, to)]
     if len(differing) != 1:
         return
-    ((_, i, j, k, m),) = differing
+    ((in_first, in_second),) = differing
+    i, j, k, m = in_first.start, in_first.stop, in_second.start, in_second.stop
     shorter, longer = sorted((j - i, m - k))
     if longer > LONGEST_PHRASE or (shorter and (shorter > LONGEST_STRETCH or longer > LONGEST_AGAINST)):
         return

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.errors import UserError
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.evidence.similarity_shares import SimilarityShares
 from core.external.base import blaming
 from core.external.bi_encoder import Apart, BiEncoder

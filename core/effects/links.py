@@ -21,7 +21,7 @@ from core.checkpoint import Checkpoint
 from core.effects.words import Progress, unheard
 from core.errors import UserError
 from core.evidence.effects import HEADS, LinkEffects
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.external.attention import Knockout
 from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks, Intervention

@@ -41,11 +41,10 @@ from core.evaluation.suites import LEAST, exchange, kind_of_exchange
 from core.evidence import AttentionMap, Explanation
 from core.evidence.explanation import LABELS
 from core.evidence.reason import SCORE, SLOW, Clause, Reason
-from core.evidence.record import the
 from core.input_warnings import is_unlike
 from core.lazy import lazy_property
 from core.linguistics.word_lists import article
-from core.wording import capital, percent, shown
+from core.wording import capital, percent, shown, the
 
 MOST_LISTED = 400
 """Maximum number of changes considered per kind: both texts have at most this many words."""

@@ -22,7 +22,8 @@ from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.evidence.record import Record, matrix
+from core.evidence.explanation import Record
+from core.evidence.matrix import matrix
 from core.evidence.similarity_shares import SimilarityShares
 from core.linguistics.content_words import stop_words
 from core.models.base import Intervention, Output

@@ -29,6 +29,7 @@ from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.evaluation.scores import precisions
 from core.linguistics.content_words import snowball_stem, stop_words
 from core.reading.reader import ReadText
+from core.reading.shared_words import only_in
 from core.reading.tokens import Token, tokenize
 
 
@@ -79,7 +80,7 @@ def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> 
     told = {side: words for side, words in enumerate(said) if len({*words.values()}) == 2}
     places = [Place(side, index) for side, words in told.items() for index in words]
     values, _ = word_values(asked, [METHODS[way] for way in ways], places) if places else ({}, 0)
-    ranked = {CHANCE: [0.0] * len(places), NEW: [_is_new(asked.sides, place) for place in places], **values}
+    ranked = {CHANCE: [0.0] * len(places), NEW: _new(asked.sides, places), **values}
     for side, words in told.items():
         right = [*words.values()]
         own = [number for number, place in enumerate(places) if place.side == side]
@@ -90,9 +91,11 @@ def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> 
             yield Agreement(asked.sides[side].role, str(row.label), way, at_1, precision)
 
 
-def _is_new(sides: Sequence[ReadText], place: Place) -> float:
-    others = {norm for number, side in enumerate(sides) if number != place.side for norm in side.norms}
-    return float(sides[place.side].norms[place.index] not in others)
+def _new(sides: Sequence[ReadText], places: Sequence[Place]) -> list[float]:
+    """1 for each word that only its own text has, else 0."""
+    others = [[norm for other in sides if other is not side for norm in other.norms] for side in sides]
+    new = [{*only_in(side.norms, norms)} for side, norms in zip(sides, others, strict=True)]
+    return [float(place.index in new[place.side]) for place in places]
 
 
 def summary(found: Sequence[Agreement]) -> dict[str, dict[str, PeopleScores]]:

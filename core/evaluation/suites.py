@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from core.data import Dataset, read
 from core.data.labels import NOTHING, CountsAs, Scale
+from core.reading.shared_words import differing
 from core.reading.tokens import norms
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -44,11 +44,8 @@ class Suite:
 def exchange(first: str, second: str) -> tuple[str, str] | None:
     """The only stretch of words in which two texts differ, in each text; None if they differ in another way."""
     one, other = norms(first.rstrip(".")), norms(second.rstrip("."))
-    changes = [part for part in SequenceMatcher(None, one, other, False).get_opcodes() if part[0] != "equal"]
-    if len(changes) != 1 or changes[0][0] != "replace":
-        return None
-    _, start, end, second_start, second_end = changes[0]
-    return " ".join(one[start:end]), " ".join(other[second_start:second_end])
+    changes = [(" ".join(one[here]), " ".join(other[there])) for here, there in differing(one, other)]
+    return changes[0] if len(changes) == 1 and all(changes[0]) else None
 
 
 SUITES = {

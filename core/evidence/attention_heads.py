@@ -11,10 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record, matrix, the
+from core.evidence.as_json import LATER
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix, matrix
 from core.external.heads import title_of
-from core.wording import percent
+from core.wording import percent, the
 
 THUMBNAIL = 8
 """Number of rows and of columns in a thumbnail."""

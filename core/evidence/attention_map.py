@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record, table_html, the, weight_cell
+from core.evidence.as_json import LATER
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix, table_html, weight_cell
 from core.spreadsheet import csv_text
+from core.wording import the
 
 NO_WORD, SPECIAL = "(no word)", "special tokens"
 """Name of the last column in tables and lists: the null word, or a transformer's special tokens."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import Matrix, Record
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix
 
 NOT_IN_THE_TABLE = "which is not in the word table (its vector is made of its letters): no word is near it in meaning."
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Record, the
+from core.evidence.as_json import LATER
+from core.evidence.explanation import Explanation, Record
 from core.spreadsheet import csv_text
-from core.wording import class_names, counted, shown
+from core.wording import class_names, counted, shown, the
 
 HEADS = "heads"
 """Unit of effects of whole attention heads."""

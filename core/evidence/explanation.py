@@ -1,31 +1,35 @@
 """The one contract between models and screens: a model's output for one pair, as frozen, JSON-serialisable records.
 
 :func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and notebooks render its records
-and know nothing about the models.
+and know nothing about the models. Each other module of this package defines a kind of record.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
-from collections.abc import Sequence
+import pkgutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
-from core.evidence.codec import from_dict, to_dict
+from core.evidence.as_json import LATER, any_of, from_dict, to_dict
 from core.evidence.reason import Reason
-from core.evidence.record import LATER, Record, Sentence
 from core.json_types import JsonObject
+from core.reading.sentence import Sentence
 from core.wording import class_names, shown
+
+if TYPE_CHECKING:
+    from core.reading.reader import ReadText
 
 SCHEMA_VERSION = 2
 """Increased whenever a record's meaning changes; :meth:`Explanation.from_dict` rejects other versions."""
 
 BOTH = "both"
 """Value of ``judged`` for models whose classifier reads both sides."""
-
-R = TypeVar("R", bound=Record)
-
 
 LABELS, SCORE, UNFITTED = "labels", "score", "no threshold fitted"
 """Kinds of answer other than a choice among classes: independent labels, a single score, or a similarity without a
@@ -35,6 +39,81 @@ fitted threshold."""
 def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
     """Classes with their probabilities on one line; for a model with one output, its score."""
     return "  ".join(f"{label} {shown(p, len(labels))}" for label, p in zip(labels, probabilities, strict=True))
+
+
+R = TypeVar("R", bound="Record")
+
+_KINDS: dict[str, type[Record]] = {}
+
+
+class Record:
+    """Base of all records: frozen dataclasses declared as ``class MyRecord(Record, kind="my_record")``, with the text,
+    CSV and HTML forms of their numbers. JSON follows the types of their fields."""
+
+    kind: ClassVar[str]
+    from_texts: ClassVar[bool] = False
+    """Whether it follows from the texts alone: if it has its own :meth:`of_texts`."""
+    name: str
+    """Display name, in the model's terms."""
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        cls.from_texts = cls.from_texts or "of_texts" in vars(cls)
+        _KINDS[kind] = cls
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[ReadText]) -> Iterable[Self]:
+        """The records of this kind that follow from the texts alone, whatever the model: none, unless overridden.
+        ``texts``: in the data set's order, two for a pair."""
+        return ()
+
+    def to_text(self, explanation: Explanation) -> list[str]:
+        """Lines for a terminal; empty if the record can only be shown as a figure."""
+        return []
+
+    def to_html(self, explanation: Explanation) -> str:
+        """Static HTML for a notebook or report with all input text escaped; by default the terminal lines."""
+        lines = "\n".join(self.to_text(explanation)).strip()
+        return f"<pre>{escape(lines)}</pre>" if lines else ""
+
+    @property
+    def title(self) -> str:
+        """A title that tells the record apart from others in its explanation."""
+        return self.name
+
+    @property
+    def tabular(self) -> bool:
+        """Whether the record can be exported as a table."""
+        return type(self).to_csv is not Record.to_csv
+
+    def to_csv(self, explanation: Explanation) -> str:
+        """The numbers as CSV; empty unless the record is :attr:`tabular`."""
+        return ""
+
+
+def record_kinds() -> Mapping[str, type[Record]]:
+    """All kinds of records by name. Their modules are imported here, at the first use, so that a record may import any
+    other module of the project."""
+    _import_kinds()
+    return _KINDS
+
+
+@functools.cache
+def _import_kinds() -> None:
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
+
+
+def kinds_of_texts() -> tuple[type[Record], ...]:
+    """The kinds of records that follow from the texts alone."""
+    return tuple(kind for kind in record_kinds().values() if kind.from_texts)
+
+
+def records_of_texts(texts: Sequence[ReadText], wanted: Collection[type[Record]] | None = None) -> Iterator[Record]:
+    """The records that follow from the texts alone, of the ``wanted`` kinds (None for all)."""
+    for kind in kinds_of_texts():
+        if wanted is None or kind in wanted:
+            yield from kind.of_texts(texts)
 
 
 @dataclass(frozen=True)
@@ -70,6 +149,11 @@ class Explanation:
         return self.contexts[0] if self.contexts else Sentence("", "", ())
 
     @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """All its sentences, in the data set's order."""
+        return self.first, *self.contexts
+
+    @property
     def verdict(self) -> str:
         """The most probable class."""
         return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
@@ -101,7 +185,7 @@ class Explanation:
 
     def sentence(self, role: str) -> Sentence:
         """The sentence with this role. Raises KeyError if there is none."""
-        for side in (self.first, *self.contexts):
+        for side in self.sentences:
             if side.role == role:
                 return side
         raise KeyError(role)
@@ -137,9 +221,12 @@ class Explanation:
     def _repr_html_(self) -> str:
         """A fragment of static HTML for a notebook or report, without scripts or style sheets."""
         shares = escape(shares_text(self.class_names, self.probabilities).replace("  ", ", "))
-        sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
+        sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in self.sentences)
         verdict = f"<b>{escape(self._named().capitalize())}</b> ({shares})" if not self.answer else escape(self.said)
         why = self.reason._repr_html_() if self.reason else ""
         head = f"<p>{verdict}, by {escape(self.title)}</p>{why}{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
         return head + warnings + "".join(record.to_html(self) for record in self.evidence)
+
+
+any_of(Record, record_kinds)

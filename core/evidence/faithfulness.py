@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record, told
+from core.evidence.as_json import LATER, told
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix
 from core.spreadsheet import csv_text
 from core.wording import percent
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import LATER, Matrix, Record, the
+from core.evidence.as_json import LATER
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix
 from core.spreadsheet import csv_text
+from core.wording import the
 
 LISTED_FILTERS = 8
 """Number of filters listed on the terminal."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import Matrix, Record, the
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import Matrix
+from core.wording import the
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from core.evidence.explanation import Explanation, shares_text
-from core.evidence.record import CELL_STYLE, Record, table_html
+from core.evidence.explanation import Explanation, Record, shares_text
+from core.evidence.matrix import CELL_STYLE, table_html
 from core.spreadsheet import csv_text
 
 

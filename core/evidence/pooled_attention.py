@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.explanation import Explanation
-from core.evidence.record import Record, table_html, the, weight_cell
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import table_html, weight_cell
 from core.spreadsheet import csv_text
+from core.wording import the
 
 
 @dataclass(frozen=True)

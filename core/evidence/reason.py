@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from core.evidence.record import LATER
+from core.evidence.as_json import LATER
 
 SCORE, SLOW = "score", "slow"
 """Kinds of reason outside the search rules: the largest change of a score, and a search too slow to run unasked."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 from core.evidence.attention_map import SPECIAL
-from core.evidence.explanation import Explanation
-from core.evidence.record import CELL_STYLE, Matrix, Record, table_html, the
+from core.evidence.explanation import Explanation, Record
+from core.evidence.matrix import CELL_STYLE, Matrix, table_html
 from core.spreadsheet import csv_text
+from core.wording import the
 
 STRONGEST = 8
 """Number of word pairs listed on the terminal."""

@@ -14,7 +14,7 @@ from core.card import Card
 from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.evidence.similarity_shares import SimilarityShares
 from core.external.base import ExternalModel, ExternalReader
 from core.external.folder import HEAD, contents

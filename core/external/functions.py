@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 from core.card import Card, RoleNames, problems
 from core.errors import CheckpointError, said
 from core.evidence import BOTH, AttentionMap
-from core.evidence.record import Record, matrix
+from core.evidence.explanation import Record
+from core.evidence.matrix import matrix
 from core.external.base import ExternalModel, ExternalReader, blaming, is_ctrl_c, spelt
 from core.external.names import VARIABLE
 from core.external.settings import TASKS, task_of

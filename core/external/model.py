@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads, Between
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.external.attention import Attention, Knockout
 from core.external.base import ExternalModel, blaming
 from core.external.between import between, chosen_attention

@@ -23,7 +23,7 @@ from core.effects.words import SAMPLING, TAKEN_AWAY, places
 from core.evaluation.suites import CLASSES, SUITES
 from core.evidence import AttentionMap
 from core.evidence.effects import LinkEffects, WordEffect
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import people_words

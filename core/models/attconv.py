@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, refuse
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, PooledAttention
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import CrossAttention, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max

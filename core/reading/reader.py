@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from core.errors import UserError
-from core.evidence import Sentence, TokenRecord
 from core.reading.batch import Batch
+from core.reading.sentence import Sentence, TokenRecord
 from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize, well_formed
 from core.reading.word_table import WordTable
 

@@ -13,13 +13,15 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from app.api import answers, routes
+from app.api import route, routes
+from app.api.answers import filter_map
 from app.api.door import LONGEST_BODY
+from app.api.route import ROUTES
 from core.__main__ import main
 from core.checkpoint import load_named
 from core.checkpoint import save as save_checkpoint
 from core.evidence import Explanation
-from core.evidence.codec import from_dict
+from core.evidence.as_json import from_dict
 from core.evidence.effects import LinkEffects
 from tests.app.servers import save_neighbours
 from tests.core.made_up import make_checkpoint, make_table
@@ -107,7 +109,7 @@ def test_a_model_that_is_being_loaded_holds_up_no_other_models_answers(client, m
             assert loaded.wait(60)
         return load_named(name)
 
-    monkeypatch.setattr(answers, "load_named", slow)
+    monkeypatch.setattr(route, "load_named", slow)
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(answer, client, "preview", model="test-other")
         assert loading.wait(60)
@@ -151,7 +153,7 @@ def test_training_rows_and_places_on_the_map(client, tmp_path, monkeypatch):
     assert place["layout"] == "all filters" and len(place["nearest"]) == 2
     assert place["nearest"][0]["distance"] <= place["nearest"][1]["distance"]
     assert refused(client, "map", PAIR)[0] == 422
-    monkeypatch.setattr(answers, "available_map", lambda checkpoint: None)
+    monkeypatch.setattr(filter_map, "available_map", lambda checkpoint: None)
     assert "has no map" in refused(client, "map", PAIR | river)[1]
 
 
@@ -209,9 +211,9 @@ def test_with_a_base_path_the_routes_are_there_with_and_without_it(monkeypatch):
 def test_every_line_of_the_documentation_is_answered(server):
     text = (ROOT / "docs" / "api.md").read_text()
     commands = re.findall(r"^    (curl .*)$", text, re.MULTILINE)
-    assert {f"/api/{kind}" for kind in re.findall(r"`(?:GET|POST) /api/(\w+)`", text)} == {
-        re.search(r"/api/\w+", command)[0] for command in commands
-    }
+    listed = re.findall(r"`(?:GET|POST) /api/(\w+)`", text)
+    assert {*listed} == ROUTES.keys(), "docs/api.md has a line for each route"
+    assert {f"/api/{name}" for name in listed} == {re.search(r"/api/\w+", command)[0] for command in commands}
     for command in commands:
         done = subprocess.run(shlex.split(command.replace("localhost:8501", server)), capture_output=True, check=True)
         (last,) = json.loads(done.stdout.splitlines()[-1]).items()

@@ -15,8 +15,8 @@ from core.checkpoint import load
 from core.effects import Question
 from core.effects.methods import MEASURED
 from core.evidence import AttentionMap, FilterProvenance, PooledAttention
+from core.evidence.as_json import to_dict
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.codec import to_dict
 from core.evidence.effects import complete
 from core.explain import explain
 from core.wording import percent

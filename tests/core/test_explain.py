@@ -9,8 +9,8 @@ import torch
 from core.checkpoint import load_named
 from core.effects.attention_edits import AttentionEdit, explain_under
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
-from core.evidence.record import the
 from core.explain import PairError, explain, nearest_to_context
+from core.wording import the
 from tests.core.made_up import make_checkpoint
 
 PREMISE = "An animal plays in the cold with a plastic toy."

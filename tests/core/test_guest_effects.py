@@ -17,7 +17,7 @@ from core.effects.links import STRONGEST, LinksError, Taken
 from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
 from core.errors import UserError
 from core.evaluation.predict import predict
-from core.evidence.codec import to_dict
+from core.evidence.as_json import to_dict
 from core.evidence.effects import HEADS
 from core.explain import explained
 from core.external.attention import Knockout

@@ -9,8 +9,7 @@ from app.examples import Gold
 from app.page_state.phrases import LARGEST_K
 from app.panels.verdict import Share, shares
 from core.evidence import Explanation, PhraseSelection, PhraseSide, Sentence
-from core.evidence.record import the
-from core.wording import counted
+from core.wording import counted, the
 
 NAMES = {"kmin": "k-min", "kmax": "k-max", "full": "full"}
 """Display names of the poolings."""

@@ -35,7 +35,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from core.evidence import FilterProvenance, GeneratedFilters
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
 from core.models.acnn.filters import FilterGenerator, StaticConvolution, Windows, adaptive_convolution, valid_windows

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, FilterProducts, FilterProvenance, GeneratedFilters, Record
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective

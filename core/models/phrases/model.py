@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, Record
 from core.evidence.attention_map import FINAL_STATE
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import put_in_place, refuse
 from core.layers.pooling import masked_max, states_at
 from core.layers.projection import word_projection

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap
-from core.evidence.record import matrix
+from core.evidence.matrix import matrix
 from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection

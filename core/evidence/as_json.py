@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from core import json_types
-from core.evidence.record import LATER, RECORDS, Record, told
 from core.json_types import JsonObject, T
 
+LATER = {"later": True}
+"""Metadata of a field added after records had been saved: JSON leaves it out while it holds its default."""
+
+
+class told(property):
+    """A property that JSON has beside the fields, so that the pages' scripts need not derive it again."""
+
+
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
+_BASES: list[type] = []
 
 
-def _record_to_dict(record: Record) -> JsonObject:
-    return {"kind": record.kind, **_CONVERTER.unstructure(record, type(record))}
+def any_of(base: Any, kinds: Callable[[], Mapping[str, type]]) -> None:
+    """Converts a value of type ``base`` by the one of its ``kinds`` that it has; JSON names it as ``kind``."""
 
+    def to_json(value: Any) -> JsonObject:
+        return {"kind": value.kind, **_CONVERTER.unstructure(value, type(value))}
 
-def _record_from_dict(data: Any, _: type) -> Record:
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in RECORDS:
-        raise ValueError(f"unknown kind of evidence {kind!r}; known: {', '.join(RECORDS)}")
-    fields = {name: value for name, value in data.items() if name != "kind"}
-    return _CONVERTER.structure(fields, RECORDS[kind])
+    def from_json(data: Any, _: type) -> object:
+        name = data.get("kind") if isinstance(data, dict) else None
+        if not isinstance(name, str) or name not in kinds():
+            raise ValueError(f"unknown kind of evidence {name!r}; known: {', '.join(kinds())}")
+        return _CONVERTER.structure({key: value for key, value in data.items() if key != "kind"}, kinds()[name])
+
+    _BASES.append(base)
+    _CONVERTER.register_unstructure_hook_func(lambda kind: kind is base, to_json)
+    _CONVERTER.register_structure_hook_func(lambda kind: kind is base, from_json)
 
 
 def _told(kind: type) -> list[str]:
@@ -33,6 +46,11 @@ def _told(kind: type) -> list[str]:
 
 def _tells(kind: Any) -> bool:
     return isinstance(kind, type) and is_dataclass(kind) and bool(_told(kind))
+
+
+def _is_one(kind: Any) -> bool:
+    """Whether it is a kind of one of the bases."""
+    return isinstance(kind, type) and is_dataclass(kind) and issubclass(kind, tuple(_BASES))
 
 
 def _unstructurer(kind: type) -> Callable[[Any], JsonObject]:
@@ -53,15 +71,14 @@ def _structurer(kind: type[T]) -> Callable[[Any, type[T]], T]:
     return structured
 
 
-_CONVERTER.register_unstructure_hook_factory(lambda kind: kind in RECORDS.values() or _tells(kind), _unstructurer)
+_CONVERTER.register_unstructure_hook_factory(lambda kind: _is_one(kind) or _tells(kind), _unstructurer)
 _CONVERTER.register_structure_hook_factory(_tells, _structurer)
-_CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_to_dict)
-_CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
 
 
 def to_dict(value: object) -> JsonObject:
     """A record or explanation as plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
-    return _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
+    base = next((base for base in _BASES if isinstance(value, base)), None)
+    return _CONVERTER.unstructure(value, base)
 
 
 def from_dict(data: object, kind: type[T]) -> T:

@@ -1,0 +1,65 @@
+"""The API's answers: each module of this package registers its own routes (:func:`app.api.route.route`)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+from app.api.executor import Lane
+from app.api.refusals import Refused, sentence
+from app.api.route import ROUTES, PairRequest
+from core.checkpoint import available, in_memory
+from core.checkpoint.files import files_state
+from core.errors import UserError
+from core.evidence.as_json import to_dict
+from core.json_types import JsonObject, checked
+from core.progress import Progress
+from core.wording import hint
+
+__path__: list[str]
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
+
+
+class Asked(NamedTuple):
+    """A question: a key, equal for equal answers; the function that computes its answer as JSON; the lane in which that
+    starts; and the number of characters of its texts."""
+
+    key: Hashable
+    compute: Callable[[Progress], bytes]
+    lane: Lane
+    size: int
+
+
+QUICK_TEXTS = 5_000
+"""Maximum number of characters of a pair for a quick answer."""
+
+
+def question(name: str, body: JsonObject) -> Asked:
+    """The question of a request. Raises Refused for an unknown kind of answer or model, and UserError for other invalid
+    requests."""
+    if name not in ROUTES:
+        raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, ROUTES)}"))
+    route = ROUTES[name]
+    try:
+        asked = checked(body, route.request)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    key: list[Hashable] = [name, asked]
+    size, cold = 0, False
+    if isinstance(asked, PairRequest):
+        folders = available()
+        if asked.model not in folders:
+            raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
+        key.append(tuple(map(files_state, folders.values() if route.others else [folders[asked.model]])))
+        size, cold = len(asked.first) + len(asked.second), not in_memory(asked.model)
+
+    def compute(progress: Progress) -> bytes:
+        answer = to_dict(route.compute(asked, progress))
+        return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+
+    lane = Lane.QUICK if route.quick and size <= QUICK_TEXTS else Lane.FIRST
+    return Asked(tuple(key) if route.kept else object(), compute, Lane.COLD if cold else lane, size)

@@ -1,0 +1,87 @@
+"""The registry of the API's routes, and the types of their requests.
+
+Request fields are named as in the pages' links. An answer is a record or plain values, sent as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from app.page_state.explore import MOST_EDITS
+from core.checkpoint import Checkpoint, load_named
+from core.effects.history import AnyEdit, parse_edit, words_after
+from core.errors import UserError
+from core.progress import Progress
+
+
+@dataclass(frozen=True)
+class AnyRequest:
+    """A request without fields."""
+
+
+@dataclass(frozen=True)
+class PairRequest:
+    """A pair of texts (only ``first`` for a model of single texts); ``edits``: manual edits in their text form, in the
+    order in which they were made."""
+
+    model: str
+    first: str
+    second: str = ""
+    edits: tuple[str, ...] = ()
+
+    # Plain properties: in Python 3.11 all requests would share the lock of a cached_property, and wait while one loads
+    # its model.
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Raises CheckpointError."""
+        return load_named(self.model)
+
+    @property
+    def parsed_edits(self) -> tuple[AnyEdit, ...]:
+        """Raises EditError."""
+        if len(self.edits) > MOST_EDITS:
+            raise UserError(f"{len(self.edits)} edits are more than {MOST_EDITS}: leave some out")
+        return tuple(map(parse_edit, self.edits))
+
+    @property
+    def pair(self) -> tuple[Checkpoint, str, str]:
+        """The model, and the texts after the word edits. Raises CheckpointError and EditError."""
+        texts = words_after((self.first, self.second), self.parsed_edits, self.checkpoint.reader.tokens)
+        return self.checkpoint, *texts
+
+
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[[Any, Progress], object])
+
+
+class Route(NamedTuple):
+    """A route: its request type, the function that computes it, whether finished answers are cached, and
+    whether they depend on ``others`` than the request's model too; and whether it takes no more than a forward pass or
+    two."""
+
+    request: type[Any]
+    compute: Callable[[Any, Progress], object]
+    kept: bool
+    others: bool
+    quick: bool
+
+
+ROUTES: dict[str, Route] = {}
+"""The routes by name, once :mod:`app.api.answers` is imported."""
+
+
+def route(
+    name: str, request: type[R], *, kept: bool = True, others: bool = False, quick: bool = False
+) -> Callable[[F], F]:
+    """Registers a function ``(request, progress)`` as the answer for the route ``/api/name``. Without ``kept`` it is
+    not cached, because it is fast, or depends on more than the request and the files of the model, or of all models if
+    it depends on ``others``."""
+
+    def register(compute: F) -> F:
+        ROUTES[name] = Route(request, compute, kept, others, quick)
+        return compute
+
+    return register
