@@ -138,11 +138,6 @@ def second_opinion(name: str, card: Card, cards: Mapping[str, Card]) -> str | No
     return other if theirs["task"] == card["task"] and {*theirs["labels"]} == {*card["labels"]} else None
 
 
-def is_external(card: Card) -> bool:
-    """Whether the model is external, not trained here."""
-    return "guest" in card
-
-
 def size_said(name: str) -> str:
     """The size of an external model before it is loaded: “ (1.4 GB)”; empty for one of ours."""
     folder = available().get(name)

@@ -69,6 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
+        from core.card import is_external
         from core.checkpoint import CheckpointError, available, read_card
         from core.external.card import size_of
 
@@ -83,7 +84,7 @@ def _models(options: argparse.Namespace) -> None:
         return
     for name, card in cards.items():
         results = "; ".join(f"{data} {_score(values)}" for data, values in (card.get("results") or {}).items())
-        size = size_of(folders[name]) if "guest" in card else 0
+        size = size_of(folders[name]) if is_external(card) else 0
         told = f", {size / 1e6:,.{int(size < 1e7)}f} MB" if size else ""
         print(f"{name:24} {card['title']}{told}\n{'':24} {results or 'no results on its card'}")
 

@@ -17,7 +17,7 @@ from core.reading.reader import PairError
 def unread(card: Card) -> str:
     """The role of the text that the model ignores; empty if it reads all."""
     spec, roles = REGISTRY.get(card["architecture"]), card["roles"]
-    if spec is None or not roles["second"] or 0 not in spec.model.contexts(card["config"]):
+    if spec is None or not roles["second"] or 0 not in spec.model.reads(card["config"]).contexts:
         return ""
     return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
 

@@ -235,6 +235,11 @@ class Card(Fields):
     adaptation: NotRequired[JsonObject]
 
 
+def is_external(card: Card) -> bool:
+    """Whether this is the card of an external model, which was not trained here."""
+    return "guest" in card
+
+
 @dataclass(frozen=True)
 class Score:
     """Metrics on a set of ``items`` rows or questions, each from 0 to 1; correlations for graded labels."""

@@ -41,7 +41,7 @@ def explain(
     for a model with two attention maps a pair of them, in the records' order (None keeps the model's map). Without
     ``crossings`` the model ignores crossing words (q = 0). ``records`` names the record types to build, None for all.
     ``nearest_for``: index of the judged word whose attentive context is also described by its nearest words. ``head``:
-    the transformer head whose attention is shown (:mod:`core.external.heads`), empty for the card's. Raises PairError
+    the transformer head whose attention is shown (:mod:`core.layers.heads`), empty for the card's. Raises PairError
     for a side without words and for NaN or infinite logits, ValueError for an override of another shape and, without
     crossings, for a model that does not use them.
     """
@@ -63,7 +63,7 @@ def explain(
         judged=checkpoint.roles["judged"],
         labels=checkpoint.labels,
         logits=tuple(output.logits[0].tolist()),
-        probabilities=tuple(model.chances(output.logits[0]).tolist()),
+        probabilities=tuple(model.answers.chances(output.logits[0]).tolist()),
         answer=answer_of(checkpoint),
         evidence=(
             *model.evidence(reading, output, wanted, overridden=override is not None),
@@ -79,8 +79,8 @@ def explain(
 def answer_of(checkpoint: Checkpoint) -> str:
     """The kind of a checkpoint's verdict (:attr:`core.evidence.Explanation.answer`)."""
     if len(checkpoint.labels) > 1:
-        return LABELS if checkpoint.model.activation == SIGMOID else ""
-    return UNFITTED if checkpoint.model.unfitted else SCORE
+        return LABELS if checkpoint.model.answers.activation == SIGMOID else ""
+    return UNFITTED if checkpoint.model.answers.unfitted else SCORE
 
 
 def explained(

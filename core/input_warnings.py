@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from core.card import is_external
 from core.checkpoint import Checkpoint
 from core.linguistics.features import NEGATIONS
 from core.linguistics.languages import foreign_language
@@ -35,7 +36,7 @@ _ASKING = re.compile(
 
 def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
     """Warnings about one text of a pair, or a single text."""
-    unreadable = _unknown_to_tokeniser if "guest" in checkpoint.card else _unreadable
+    unreadable = _unknown_to_tokeniser if is_external(checkpoint.card) else _unreadable
     out = [*_cut(side), *_asked(checkpoint, side), *unreadable(checkpoint, side)]
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:

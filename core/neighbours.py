@@ -18,6 +18,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from core.card import is_external
 from core.checkpoint import Checkpoint
 from core.errors import UserError
 from core.evaluation.predict import of_length_one, prepare, unit_vectors
@@ -104,7 +105,7 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
 
 def has_index(checkpoint: Checkpoint) -> bool:
     """Whether an index with this name exists; :func:`load` checks whether it matches."""
-    return "guest" not in checkpoint.card and (neighbours_folder() / checkpoint.name / _CARD).is_file()
+    return not is_external(checkpoint.card) and (neighbours_folder() / checkpoint.name / _CARD).is_file()
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Index:
 
 def load(checkpoint: Checkpoint) -> Index:
     """The index of a checkpoint. Raises NeighboursError if it is missing, damaged, or another checkpoint's."""
-    if "guest" in checkpoint.card:
+    if is_external(checkpoint.card):
         raise NeighboursError(
             f"the training rows of {checkpoint.name} are not known here, because it was trained elsewhere: choose a "
             "model of ours"

@@ -51,12 +51,12 @@ def every_settings():
 
 def single(architecture):
     """Whether it reads one text, not a pair."""
-    return REGISTRY[architecture].model.contexts({}) == (0,)
+    return REGISTRY[architecture].model.reads({}).contexts == (0,)
 
 
 def several(model):
     """Whether it reads several contexts of a judged first text."""
-    return model.reads_lines(dataclasses.asdict(model.config))
+    return model.reads(dataclasses.asdict(model.config)).lines
 
 
 def batch_of(model, lengths, judged=None, seed=1):

@@ -51,7 +51,7 @@ class Rebuilt:
                       self.sides.items()}  # fmt: skip
         assert all(len({*words}) == len(words) for words in self.words.values()), "a word stands twice"
         second = self.words.get("second", [])
-        apart = self.model.reads_lines(checkpoint.card["config"]) and self.judged == "first"
+        apart = self.model.reads(checkpoint.card["config"]).lines and self.judged == "first"
         starts = explanation.second.line_starts if apart else (0,)
         lines = [second[i:j] for i, j in itertools.pairwise((*starts, len(second)))] if second else []
         extra = checkpoint.read(explanation.first.text, explanation.second.text).extra

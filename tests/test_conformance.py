@@ -272,7 +272,7 @@ def test_records_name_the_right_sentences(architecture, settings, told):
 def test_both_sides_judged_are_read_or_refused(architecture, told):
     model = make(architecture)
     batch = batch_of(model, LENGTHS, "both")
-    if not model.judges_both:
+    if not model.reads(dataclasses.asdict(model.config)).both:
         with pytest.raises(ValueError, match="judges one side"):
             model(batch)
         with pytest.raises(CheckpointError, match="judges one side"):

@@ -25,8 +25,8 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
 from core.evaluation import alignment, alignment_table
-from core.external.heads import MEAN, ROLLOUT, Head, title_of
 from core.json_types import JsonMapping
+from core.layers.heads import MEAN, ROLLOUT, Head, title_of
 from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from core.evaluation.encoding import Encoded, Vocabulary
 from core.models import PairModel
-from core.models.base import ModelConfig, Output
+from core.models.base import ModelConfig, Output, WordModel
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 
@@ -116,9 +116,8 @@ def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
     config = model.config.unprojected()
     if config is None or words.beneath is not None:
         return model, words
-    projection = model.projection
-    assert projection is not None, "unprojected() says so"
-    weight, bias = projection.weight.cpu(), projection.bias.cpu()
+    assert isinstance(model, WordModel) and model.projection is not None, "unprojected() says so"
+    weight, bias = model.projection.weight.cpu(), model.projection.bias.cpu()
     rows = words.vectors(words.words) @ weight.T + bias
     scale = words.unknown_scale * float(weight.norm()) / words.width**0.5
     table = WordTable.from_vectors(words.words, rows, scale, f"{words.name}, projected")

@@ -84,7 +84,7 @@ def load_data(
             single=len(recipe.roles) == 1,
             weights=[source.weight_of(row.id) for row, source in rows],
             limits=(limits[0], limits[-1]),
-            lines=recipe.judged == recipe.roles[0] and spec_of(recipe.architecture).model.reads_lines(recipe.model),
+            lines=recipe.judged == recipe.roles[0] and spec_of(recipe.architecture).model.reads(recipe.model).lines,
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 

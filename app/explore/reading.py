@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.explore import what_if
-from app.model_choice import is_external, shows
+from app.model_choice import shows
 from app.page_state.explore import HEADS, ExploreState, has_words
 from app.panels import axes, length, word_maps
 from core.alone import explained_alone
-from core.card import Card
+from core.card import Card, is_external
 from core.checkpoint import Checkpoint, load_named
 from core.effects import METHODS
 from core.effects.attention_edits import OF_ANY_WORDS
@@ -20,7 +20,7 @@ from core.effects.words import TAKEN_AWAY
 from core.evidence import Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explained
-from core.external.heads import Head, parse_head
+from core.layers.heads import Head, parse_head
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.card import Details, Score, SuiteCounts, TrainedOn, details
+from core.card import Details, Score, SuiteCounts, TrainedOn, details, is_external
 from core.evaluation.scores import fisher
 from core.evaluation.suites import SUITES
 from core.evidence import BOTH
@@ -31,7 +31,7 @@ def description(card: JsonMapping) -> str:
 def one_line(card: JsonMapping) -> str:
     """The paper with its section, and one sentence describing the model."""
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
-    if "guest" in card:
+    if is_external(card):
         config = card["config"]
         sizes = config.get("layers"), config.get("heads")
         heads = ", {} layers of {} heads".format(*sizes) if all(sizes) else ""

@@ -16,10 +16,10 @@ from core.external import card as guests
 from core.external.card import BI_ENCODER
 from core.external.folder import files_of, weights_of
 from core.external.headers import shapes_of
-from core.external.heads import title_of
 from core.external.modules import prompts_of
 from core.external.settings import TASKS
 from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
+from core.layers.heads import title_of
 from core.models.answers import SIGMOID, SOFTMAX
 from core.wording import counted
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from app.model_choice import Card, for_lessons, is_external
+from app.model_choice import Card, for_lessons
 from app.models import guest
-from core.card import details
+from core.card import details, is_external
 from core.desk.charts import SOFT, Chart
 from core.models import REGISTRY
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
-from app.model_choice import Card, is_external, megabytes
+from app.model_choice import Card, megabytes
 from app.models import card as lines
 from app.models import guest
-from core.card import details
+from core.card import details, is_external
 from core.checkpoint import CheckpointError, in_memory, load_named
 from core.evaluation import sweeps
 from core.explain import explain

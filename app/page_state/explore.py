@@ -19,7 +19,7 @@ from core.effects.edits import Edit, EditError, Split
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
-from core.external.heads import parse_head
+from core.layers.heads import parse_head
 from core.reading.scripts import without_spaces
 from core.reading.tokens import tokenize
 

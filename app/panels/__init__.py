@@ -21,7 +21,7 @@ from core.evidence import (
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.filter_provenance import FilterProducts
-from core.external.heads import title_of
+from core.layers.heads import title_of
 
 __path__: list[str]
 ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {

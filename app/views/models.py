@@ -12,14 +12,14 @@ import pandas as pd
 import streamlit as st
 
 from app import charts, page_style
-from app.model_choice import Card, Listed, explains_texts, is_external, offered, reads_pairs, shows, titles
+from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows, titles
 from app.models import card as lines
 from app.models import guest, sizes, table
 from app.page_state.models import COLUMNS, TEXTS, ModelsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.panels import lists
-from core.card import CardAlignment
+from core.card import CardAlignment, is_external
 from core.checkpoint import available
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.card import Card
+from core.card import is_external as of_external
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
@@ -98,7 +99,7 @@ def in_memory(name: str) -> bool:
 
 def records_of(card: Card) -> tuple[type[Record], ...]:
     """The record types in a checkpoint's explanations, from its card alone; none for an unknown architecture."""
-    if "guest" in card:
+    if of_external(card):
         import core.external.checkpoint  # noqa: F401  registers what a guest can be
     try:
         return spec_of(card["architecture"]).model.shows(card["config"])

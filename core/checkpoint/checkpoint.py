@@ -101,7 +101,7 @@ class Checkpoint:
             except LinguisticsError as error:
                 raise PairError(str(error)) from error
         contexts: Sequence[ReadText] = sides[1:]
-        if contexts and self.judged == "first" and self.model.reads_lines(self.card["config"]):
+        if contexts and self.judged == "first" and self.model.reads(self.card["config"]).lines:
             contexts = contexts[0].lines()
         return Reading(sides[0], tuple(contexts), self.judged, None if extra is None else tuple(extra))
 

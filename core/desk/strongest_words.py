@@ -80,7 +80,7 @@ def strongest_words(
     out = [NONE] * len(rows)
     if readings:
         logits = predict(checkpoint, readings, progress=lambda done: still_wanted())
-        log_p = checkpoint.model.supports(logits.double()).numpy()
+        log_p = checkpoint.model.answers.supports(logits.double()).numpy()
         parts = np.split(log_p, np.cumsum([1 + len(taken) for *_, taken in asked])[:-1])
         for (number, sides, taken), part in zip(asked, parts, strict=True):
             out[number] = _strongest(checkpoint, sides, taken, part)

@@ -83,7 +83,7 @@ def erase(
             progress(number, 2 * len(rows))
 
     logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, 2 * len(rows)))
-    chances = asked.checkpoint.model.chances(logits)[:, asked.target].numpy()
+    chances = asked.checkpoint.model.answers.chances(logits)[:, asked.target].numpy()
     after = chances[[rows[sides] for sides in left]].reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
     curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
@@ -126,7 +126,7 @@ def moved(asked: AskedPair, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """Permutes all maps at once, row by row over the cells the model can use, and makes them uniform."""
     permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
-    probabilities = asked.checkpoint.model.chances(logits_under(asked, rows))
+    probabilities = asked.checkpoint.model.answers.chances(logits_under(asked, rows))
     own = torch.tensor(asked.explanation.probabilities, dtype=torch.float64)
     of_permuted = probabilities[:-1]
     return Moved(

@@ -108,7 +108,7 @@ def _log_p(checkpoint: Checkpoint, reading: Reading, given: Sequence[Tensor], ch
     output = checkpoint.model(Batch(rows[0], tuple(rows[1:]), reading.judged, extra), **held)
     # Gives the side that a one-sided model does not read a gradient of 0.
     unused = sum(0 * words.sum((1, 2)) for words in given)
-    return checkpoint.model.supports(output.logits) + unused[:, None]  # type: ignore[index]
+    return checkpoint.model.answers.supports(output.logits) + unused[:, None]  # type: ignore[index]
 
 
 def _gradients(log_p: LogP, vectors: Sequence[Tensor]) -> list[Tensor]:

@@ -22,8 +22,7 @@ from core.effects.words import Progress, unheard
 from core.errors import UserError
 from core.evidence.effects import HEADS, LinkEffects
 from core.evidence.matrix import matrix
-from core.external.attention import Knockout
-from core.layers.attention import Override, as_override
+from core.layers.attention import Knockout, Override, as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
@@ -66,7 +65,7 @@ def link_effects(
     """
     model, knockouts = checkpoint.model, checkpoint.model.knockouts
     batch = checkpoint.reader.batch(reading)
-    before = model.supports(model(batch).logits.double())[0, target]
+    before = model.answers.supports(model(batch).logits.double())[0, target]
     maps = removable_links(checkpoint, reading)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention links to ablate; choose another model")
@@ -88,7 +87,7 @@ def link_effects(
                 overrides = [model.lay_out(as_override(one), reading) for one in others]
                 intervention = Intervention(stacked(overrides))
             logits = model.under(batch, intervention).logits
-            of_map[some] = before - model.supports(logits.double())[:, target]
+            of_map[some] = before - model.answers.supports(logits.double())[:, target]
             done += len(some)
             progress(done, whole)
         record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
@@ -105,11 +104,11 @@ def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress
         raise LinksError(f"{checkpoint.name} has no attention heads to ablate; choose another model")
     batch = checkpoint.reader.batch(reading)
     shares = model.knockouts.heads_across(reading, batch)
-    before = model.supports(model(batch).logits.double())[0, target]
+    before = model.answers.supports(model(batch).logits.double())[0, target]
     effects = torch.zeros_like(shares)
     for done, (layer, head) in enumerate(itertools.product(*map(range, shares.shape)), start=1):
         logits = model.under(batch, Intervention(knockout=Knockout(heads=((layer, head),)))).logits
-        effects[layer, head] = before - model.supports(logits.double())[0, target]
+        effects[layer, head] = before - model.answers.supports(logits.double())[0, target]
         progress(done, shares.numel())
     links = AttentionLinks("layer", "head", shares, HEADS, knocked_out=True)
     return replace(_record(links, effects, Taken.KEPT), renormalised=False, passes=shares.numel())

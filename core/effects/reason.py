@@ -216,7 +216,7 @@ class _Search:
             return []
         self.passes += len(made)
         logits = predict(self.checkpoint, (self.checkpoint.read(*after) for _, after in made))
-        rows = self.checkpoint.model.chances(logits).tolist()
+        rows = self.checkpoint.model.answers.chances(logits).tolist()
         return [Outcome(candidate, tuple(row)) for (candidate, _), row in zip(made, rows, strict=True)]
 
     def _left(self, outcome: Outcome) -> float:

@@ -180,7 +180,7 @@ def _judged(
     if not made:
         return []
     readings = (asked.checkpoint.reading(sides) for _, sides in made)
-    probabilities = asked.checkpoint.model.chances(predict(asked.checkpoint, readings, progress=progress))
+    probabilities = asked.checkpoint.model.answers.chances(predict(asked.checkpoint, readings, progress=progress))
     own = asked.explanation.probabilities[asked.target]
     verdict = asked.explanation.verdict
     changes = []

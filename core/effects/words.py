@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.card import Card
+from core.card import Card, is_external
 from core.evidence.effects import WordEffect
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
@@ -73,7 +73,7 @@ FEW = Sampling(2, 2)
 
 def usual_sampling(card: Card) -> Sampling:
     """How replacements are sampled for the model of this card by default."""
-    return FEW if "guest" in card else SAMPLING
+    return FEW if is_external(card) else SAMPLING
 
 
 def places(sides: Sides, of: int | None = None) -> list[Place]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.card import CardAlignment, CardWordScores, LinkScores
-from core.external.heads import title_of
+from core.layers.heads import title_of
 
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "

@@ -266,7 +266,7 @@ def encode(
     """Encodes a file's rows as word ids; new words are added to the vocabulary. Without ``labels`` the rows' labels are
     ignored; without ``weights`` every row has weight 1. ``limits``: maximum tokens of the first and of the second
     sentence. ``lines``: each line of the second text is a separate context
-    (:meth:`core.models.base.PairModel.reads_lines`).
+    (:meth:`core.models.base.PairModel.reads`).
 
     Raises DataError for a label that is not among ``labels``.
     """

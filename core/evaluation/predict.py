@@ -122,7 +122,7 @@ def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
 def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
     """:func:`prepare` for the rows of a data set; three times as fast for models that only read words."""
     model = checkpoint.model
-    lines = checkpoint.judged == "first" and model.reads_lines(checkpoint.card["config"])
+    lines = checkpoint.judged == "first" and model.reads(checkpoint.card["config"]).lines
     if not isinstance(checkpoint.reader, WordReader) or model.config.linguistic != "none" or lines:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
     vocabulary, limits = Vocabulary(), checkpoint.token_limits
@@ -248,9 +248,9 @@ def classify(
     :func:`predict`; the file's labels are ignored. Raises DataError if the model cannot read such rows."""
     check_texts(checkpoint, dataset)
     ready = prepare_rows(checkpoint, dataset)
-    return checkpoint.model.chances(logits(ready, device, progress=progress, intervention=intervention)).numpy()
+    return checkpoint.model.answers.chances(logits(ready, device, progress=progress, intervention=intervention)).numpy()
 
 
 def chances(checkpoints: Sequence[Checkpoint], logits: Iterable[Tensor]) -> list[np.ndarray]:
     """Probabilities, or scores, from each checkpoint's logits ``[N, C]``, float64."""
-    return [checkpoint.model.chances(own).numpy() for checkpoint, own in zip(checkpoints, logits, strict=True)]
+    return [checkpoint.model.answers.chances(own).numpy() for checkpoint, own in zip(checkpoints, logits, strict=True)]

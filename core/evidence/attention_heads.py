@@ -14,7 +14,7 @@ from torch import Tensor
 from core.evidence.as_json import LATER
 from core.evidence.explanation import Explanation, Record
 from core.evidence.matrix import Matrix, matrix
-from core.external.heads import title_of
+from core.layers.heads import title_of
 from core.wording import percent, the
 
 THUMBNAIL = 8

@@ -8,27 +8,15 @@ determined once, when a model is loaded (:func:`layers_of`), so no list of archi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from core.layers.attention import Knockout
+
 _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
-
-
-@dataclass(frozen=True)
-class Knockout:
-    """The attention to knock out. ``cells [B, P, P]``: true where a piece (row) may not attend to another (column),
-    applied before the softmax of every layer; ``heads``: (layer, head) pairs whose output is set to 0."""
-
-    cells: Tensor | None = None
-    heads: tuple[tuple[int, int], ...] = ()
-
-    def row(self, number: int) -> Knockout:
-        """The knockout for one row of a batch."""
-        return self if self.cells is None else Knockout(self.cells[number : number + 1], self.heads)
 
 
 class Attention(TorchFunctionMode):

@@ -86,7 +86,6 @@ class ExternalReader(Generic[B_co]):
 class ExternalModel(PairModel, Generic[B]):
     """A model that runs external code: its attention cannot be replaced, and only some subclasses can ablate links."""
 
-    projection = None
     refusal: str
     """The error message for attempts to replace its intermediate values."""
     name = "this model"

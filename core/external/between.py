@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from core.evidence.attention_heads import Between
-from core.external.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
 from core.external.pieces import Pieces
+from core.layers.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
 
 
 def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -21,7 +21,7 @@ from core.external.folder import HEAD, contents
 from core.external.names import called
 from core.external.pieces import Pieces, SplitsIntoPieces
 from core.external.towers import Tower, by_word
-from core.models.answers import SOFTMAX
+from core.models.answers import SOFTMAX, Answers
 from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, PairModel, Wanted, exchanged, register
 from core.reading.reader import Reading, ReadText
 
@@ -97,8 +97,8 @@ class BiEncoder(ExternalModel[Apart]):
         self.tower, self.head = tower, head
 
     @property
-    def unfitted(self) -> bool:
-        return self.head is None and self.config.threshold is None
+    def answers(self) -> Answers:
+        return replace(super().answers, unfitted=self.head is None and self.config.threshold is None)
 
     @property
     def output_layer(self) -> nn.Linear | None:

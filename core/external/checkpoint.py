@@ -21,7 +21,6 @@ from core.external.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, he
 from core.external.card import BI_ENCODER, named
 from core.external.folder import files_of
 from core.external.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
-from core.external.heads import HeadError
 from core.external.loading import body_of, check_vocabulary, longest_of, tokenizer_of
 from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.modules import layout_of
@@ -30,6 +29,7 @@ from core.external.pieces import PieceReader
 from core.external.settings import SETTINGS, settings_of
 from core.external.towers import Scorer, pooled_layers, tower_of
 from core.json_types import checked
+from core.layers.heads import HeadError
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.word_table import default_table, file_sha256
@@ -217,7 +217,7 @@ def _has_gradients(external: ExternalCheckpoint, model: CrossEncoder, reader: Pi
         with torch.enable_grad():
             given = log_p(vectors.requires_grad_())
             (slope,) = torch.autograd.grad(given.sum(), vectors)
-        own = model.supports(model(pieces).logits)[:, 0]
+        own = model.answers.supports(model(pieces).logits)[:, 0]
     except Exception:
         return False
     return bool(slope.isfinite().all()) and torch.allclose(given, own, atol=1e-4)

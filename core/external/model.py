@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads, Between
 from core.evidence.matrix import matrix
-from core.external.attention import Attention, Knockout
+from core.external.attention import Attention
 from core.external.base import ExternalModel, blaming
 from core.external.between import between, chosen_attention
-from core.external.heads import title_of
 from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
+from core.layers.attention import Knockout
+from core.layers.heads import title_of
 from core.models.answers import SOFTMAX
 from core.models.base import (
     EXTERNAL,
@@ -167,7 +168,7 @@ class CrossEncoder(ExternalModel[Pieces]):
             rows = {name: values.expand(len(given), -1) for name, values in others.items()}
             mask = pieces.real.long().expand(len(given), -1)
             logits = body(inputs_embeds=given, attention_mask=mask, **rows).logits
-            return self.supports(logits)[:, target]
+            return self.answers.supports(logits)[:, target]
 
         return vectors, log_p
 

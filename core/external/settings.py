@@ -4,7 +4,7 @@
      "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``: the
-attention head shown first (:mod:`core.external.heads`). For a bi-encoder, ``threshold`` is the similarity from which
+attention head shown first (:mod:`core.layers.heads`). For a bi-encoder, ``threshold`` is the similarity from which
 two texts count as paraphrases, and ``scale`` the slope of the log-odds. ``package``: the installed package that has the
 model's files instead of this folder. The file also holds measured figures.
 """
@@ -19,10 +19,10 @@ from typing import Any
 from core.errors import CheckpointError
 from core.external.folder import SETTINGS as SETTINGS
 from core.external.folder import has, json_of
-from core.external.heads import MEAN, ROLLOUT, parse_head
 from core.external.names import called
 from core.files import json_text, write_whole
 from core.json_types import JsonObject, checked, setting
+from core.layers.heads import MEAN, ROLLOUT, parse_head
 
 TASKS: Mapping[str, tuple[str, str]] = {
     "entailment": ("premise", "hypothesis"),

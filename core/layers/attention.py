@@ -21,6 +21,19 @@ def as_override(maps: Sequence[Tensor | None]) -> Override:
     return maps if others or first is None else first
 
 
+@dataclass(frozen=True)
+class Knockout:
+    """The attention to knock out. ``cells [B, P, P]``: true where a piece (row) may not attend to another (column),
+    applied before the softmax of every layer; ``heads``: (layer, head) pairs whose output is set to 0."""
+
+    cells: Tensor | None = None
+    heads: tuple[tuple[int, int], ...] = ()
+
+    def row(self, number: int) -> Knockout:
+        """The knockout for one row of a batch."""
+        return self if self.cells is None else Knockout(self.cells[number : number + 1], self.heads)
+
+
 LARGEST_JOINT = 2**25
 """Largest number of elements of the additive match's [B, rows, T_y, d] held at once: 128 MB in float32."""
 

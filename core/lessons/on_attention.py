@@ -13,10 +13,10 @@ from core.evaluation.alignment import above, agreement, none_of, strengths
 from core.evidence import AttentionMap
 from core.explain import explain
 from core.external.between import between
-from core.external.heads import Head, parse_head
 from core.external.model import CrossEncoder
 from core.external.pieces import Pieces
 from core.json_types import JsonMapping
+from core.layers.heads import Head, parse_head
 from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import accuracies, alignment, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read

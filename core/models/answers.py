@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -25,3 +27,21 @@ def supports(logits: Tensor, activation: str) -> Tensor:
     if logits.shape[-1] == 1:
         return torch.sigmoid(logits) if activation == SIGMOID else logits
     return torch.nn.functional.logsigmoid(logits)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a model: its logits ``[..., C]`` as numbers that people read."""
+
+    activation: str = SOFTMAX
+    """The meaning of the logits."""
+    unfitted: bool = False
+    """Whether the only output is a similarity without a fitted threshold."""
+
+    def chances(self, logits: Tensor) -> Tensor:
+        """:func:`chances` of these logits."""
+        return chances(logits, self.activation)
+
+    def supports(self, logits: Tensor) -> Tensor:
+        """:func:`supports` of these logits."""
+        return supports(logits, self.activation)

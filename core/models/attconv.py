@@ -21,7 +21,17 @@ from core.layers.attention import MATCHES, Match, Override, attention_weights, e
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
+from core.models.base import (
+    CentredConfig,
+    Evidence,
+    Output,
+    Reads,
+    Settings,
+    Wanted,
+    WordModel,
+    register,
+    setting,
+)
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -85,10 +95,8 @@ class ContextsTrace:
         )
 
 
-class AttConv(PairModel):
+class AttConv(WordModel):
     """Shared by the light and advanced forms; a subclass defines source, focus and beneficiary."""
-
-    judges_both = False
 
     def __init__(self, config: AttConvConfig, states: int) -> None:
         super().__init__(config)
@@ -184,14 +192,10 @@ class AttConv(PairModel):
         return alone if config.get("context") == "none" else super().about(config)
 
     @classmethod
-    def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """The judged text alone suffices if the other one is not read."""
-        return (1,) if config.get("context", "extra") in ("extra", "each") else (0, 1)
-
-    @classmethod
-    def reads_lines(cls, config: Settings) -> bool:
-        """True where each line is a separate context."""
-        return config.get("context") == "each"
+    def reads(cls, config: Settings) -> Reads:
+        """The judged text alone suffices if the other one is not read; it represents one side."""
+        context = config.get("context", "extra")
+        return Reads((1,) if context in ("extra", "each") else (0, 1), lines=context == "each", both=False)
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
         """The columns of several contexts are concatenated in their record."""

@@ -22,13 +22,11 @@ from torch import Tensor, nn
 
 from core.errors import UserError
 from core.evidence import BOTH, AttentionMap, Record
-from core.external.attention import Knockout
 from core.json_types import checked
 from core.json_types import setting as setting
-from core.layers.attention import Override
+from core.layers.attention import Knockout, Override
 from core.layers.projection import read_words
-from core.models import answers
-from core.models.answers import SOFTMAX
+from core.models.answers import SOFTMAX, Answers
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
@@ -172,6 +170,17 @@ def _scores_of(record: AttentionMap) -> Tensor | None:
     return scores if record.null_score is None else F.pad(scores, (0, 1), value=record.null_score)
 
 
+class Reads(NamedTuple):
+    """The rows that a model can read."""
+
+    contexts: tuple[int, ...] = (1,)
+    """The possible numbers of contexts (texts after the first)."""
+    lines: bool = False
+    """Whether each line of the second text is a separate context when the first text is judged."""
+    both: bool = True
+    """Whether the classifier can read both sides; a model that represents only one must know which."""
+
+
 class FilterMaker(Protocol):
     """The interface that the filter map and n-grams require of a model that generates filters from its texts."""
 
@@ -216,8 +225,6 @@ class PairModel(nn.Module):
     threads may share it."""
 
     spec: ClassVar[ModelSpec]
-    judges_both: ClassVar[bool] = True
-    """Whether the classifier reads both sides; a model that represents only one must know which."""
     counts_crossings: ClassVar[bool] = False
     """Whether it reads q, the share of words whose attention crosses a word's, and so also has a verdict without q."""
     differentiable: bool = True
@@ -228,39 +235,15 @@ class PairModel(nn.Module):
     """The lowest possible match score of a model whose overrides are scores; None if they are weights."""
     config: Any
     classifier: nn.Linear
-    projection: nn.Linear | None
-    """Maps word vectors to the model's input; None if the model uses them directly."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
 
-    def words(self, side: Side) -> Tensor:
-        """Words projected to the model's width, ``[B, T, D] -> [B, T, d]``, zero on padding."""
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
-
-    def dropped(self, values: Tensor) -> Tensor:
-        """The values after dropout."""
-        return F.dropout(values, self.config.dropout, self.training)
-
     @property
-    def activation(self) -> str:
-        """The meaning of its logits (:mod:`core.models.answers`): softmax, except in some external models."""
-        return str(getattr(self.config, "activation", SOFTMAX))
-
-    @property
-    def unfitted(self) -> bool:
-        """Whether its only output is a similarity without a fitted threshold."""
-        return False
-
-    def chances(self, logits: Tensor) -> Tensor:
-        """Logits ``[..., C]`` as displayed, float64: probabilities, or the score of a single output."""
-        return answers.chances(logits, self.activation)
-
-    def supports(self, logits: Tensor) -> Tensor:
-        """The quantity whose differences are effects, ``[..., C]``: log p of each class, or the score of a single
-        output."""
-        return answers.supports(logits, self.activation)
+    def answers(self) -> Answers:
+        """The meaning of its logits: a softmax, except in some external models."""
+        return Answers(str(getattr(self.config, "activation", SOFTMAX)))
 
     @property
     def output_layer(self) -> nn.Linear | None:
@@ -306,14 +289,9 @@ class PairModel(nn.Module):
         return cls.spec.summary
 
     @classmethod
-    def contexts(cls, config: Settings) -> tuple[int, ...]:
-        """The numbers of contexts (texts after the first) that a model with these settings can read: one."""
-        return (1,)
-
-    @classmethod
-    def reads_lines(cls, config: Settings) -> bool:
-        """Whether each line of the second text is a separate context when the first text is judged."""
-        return False
+    def reads(cls, config: Settings) -> Reads:
+        """The rows that a model with these settings can read."""
+        return Reads()
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
         """Converts an override indexed like the records to a batch of 1 for :meth:`forward` and :meth:`under`."""
@@ -385,6 +363,21 @@ def _with_submodule(module: Module, path: Sequence[str], part: nn.Module) -> Mod
     return twin
 
 
+class WordModel(PairModel):
+    """Base of the models that project word vectors first."""
+
+    projection: nn.Linear | None
+    """None if the model uses the vectors directly."""
+
+    def words(self, side: Side) -> Tensor:
+        """Words projected to the model's width, ``[B, T, D] -> [B, T, d]``, zero on padding."""
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
+
+    def dropped(self, values: Tensor) -> Tensor:
+        """The values after dropout."""
+        return F.dropout(values, self.config.dropout, self.training)
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """A registered model."""
@@ -446,8 +439,9 @@ def check_sides(architecture: str, config: Settings, contexts: int, judged: str)
     """Raises ConfigError if a model with these settings cannot read rows with this number of contexts, or represents
     one side while ``judged`` is "both"."""
     model = spec_of(architecture).model
-    if contexts not in model.contexts(config):
+    reads = model.reads(config)
+    if contexts not in reads.contexts:
         rows = ("single texts", "pairs")
         raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are for {rows[contexts]}")
-    if judged == BOTH and not model.judges_both:
+    if judged == BOTH and not reads.both:
         raise ConfigError(f"{model.spec.title} judges one side: judged must name it, not both")

@@ -27,7 +27,7 @@ from core.layers.attention import CrossAttention, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
-from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Reads, Settings, Wanted, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -101,9 +101,9 @@ class LookingBaseline(Baseline):
         return sides[0].role, sides[1].role
 
     @classmethod
-    def contexts(cls, config: Settings) -> tuple[int, ...]:
+    def reads(cls, config: Settings) -> Reads:
         """The judged text alone suffices if it attends to itself."""
-        return (0, 1) if config.get("context") == "intra" else (1,)
+        return Reads((0, 1) if config.get("context") == "intra" else (1,))
 
 
 @dataclass(frozen=True)

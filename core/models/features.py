@@ -6,14 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from core.linguistics.features import FEATURES
-from core.models.base import ModelConfig, Output, PairModel
+from core.models.base import ModelConfig, Output, WordModel
 from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
 """Number of linguistic features by the name of their set."""
 
 
-class PairFeatures(PairModel):
+class PairFeatures(WordModel):
     """Logistic regression over [own features; standardised linguistic features] (Yin & Schütze 2017, section 4.2.1).
 
     A subclass computes its ``own`` features. The trainer sets ``extra_mean`` and ``extra_scale`` from the training

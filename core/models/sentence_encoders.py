@@ -25,7 +25,7 @@ from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.recurrent import BiLSTM
-from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Settings, Wanted, register, setting
+from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Reads, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -88,9 +88,9 @@ class SentenceEncoder(Baseline):
         return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
 
     @classmethod
-    def contexts(cls, config: Settings) -> tuple[int, ...]:
+    def reads(cls, config: Settings) -> Reads:
         """The judged text alone suffices if the other one is not read."""
-        return (1,) if config.get("context", "extra") == "extra" else (0, 1)
+        return Reads((1,) if config.get("context", "extra") == "extra" else (0, 1))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """Each word's weight: the mean over all hops."""

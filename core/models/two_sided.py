@@ -39,8 +39,8 @@ from core.models.base import (
     Evidence,
     Intervention,
     Output,
-    PairModel,
     Wanted,
+    WordModel,
     register,
     setting,
 )
@@ -120,7 +120,7 @@ class TwoSidedTrace:
 
 
 @register("two-sided", title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1")
-class TwoSided(PairModel):
+class TwoSided(WordModel):
     r"""Light attentive convolution of both sentences: each word is compared with its context in the other.
 
     For words x_i, y_j of the two sentences (projected, R^d) and their unit directions m = [w / ‖w‖; W_m w / ‖W_m w‖] /

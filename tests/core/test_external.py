@@ -22,13 +22,14 @@ from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
-from core.external.attention import Attention, Knockout
+from core.external.attention import Attention
 from core.external.base import spelt
 from core.external.between import rollout
 from core.external.card import answer, external_card
-from core.external.heads import HeadError
 from core.external.loading import transformers_library
 from core.external.pieces import NO_WORD, words_of_pieces
+from core.layers.attention import Knockout
+from core.layers.heads import HeadError
 from core.models.base import Intervention
 from core.reading.reader import PairError, ReadText
 from core.reading.tokens import tokenize

@@ -20,7 +20,8 @@ from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.external.between import rollout
 from core.external.card import external_card
-from core.external.heads import HeadError, parse_head, sizes_of, title_of
+from core.external.heads import sizes_of
+from core.layers.heads import HeadError, parse_head, title_of
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import ARCHITECTURES, ENCODER_DECODERS, OTHERS, make, make_tower

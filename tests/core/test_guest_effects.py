@@ -20,7 +20,7 @@ from core.evaluation.predict import predict
 from core.evidence.as_json import to_dict
 from core.evidence.effects import HEADS
 from core.explain import explained
-from core.external.attention import Knockout
+from core.layers.attention import Knockout
 from core.models.base import Intervention
 from tests.guests import make
 

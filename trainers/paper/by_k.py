@@ -69,7 +69,7 @@ def by_k(checkpoint: Checkpoint, data: Dataset) -> JsonObject:
 
     def scored(pooling: str, k: int) -> dict[str, float]:
         model.config = replace(model.config, pooling=pooling, k=k)
-        return summary(gold, np.asarray(model.chances(logits(ready))), groups, right_class(checkpoint.card))
+        return summary(gold, np.asarray(model.answers.chances(logits(ready))), groups, right_class(checkpoint.card))
 
     found = {pooling: [scored(pooling, k) for k in KS] for pooling in ("kmin", "kmax")}
     (measure, _), *_ = found["kmin"][0].items()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 
 from app.api.route import AnyRequest, route
-from app.model_choice import Listed, is_external, offered
+from app.model_choice import Listed, offered
 from app.palette import class_colours
-from core.card import ranked_by
+from core.card import is_external, ranked_by
 from core.checkpoint import CheckpointError, in_memory, load_named, records_of
 from core.evidence import BOTH
 from core.evidence.explanation import kinds_of_texts

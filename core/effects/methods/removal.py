@@ -112,7 +112,7 @@ def _removed(asked: AskedPair, at: Sequence[Place], mix: Mapping[Method, float],
             moved = _numbers(asked, gradients.nudged(asked.checkpoint, asked.reading, asked.target, own).numpy())
             by_part = [{**of_word, part.name: one[None]} for of_word, one in zip(by_part, moved, strict=True)]
     own_logits = torch.tensor([asked.explanation.logits], dtype=torch.float64)
-    (before,) = _numbers(asked, asked.checkpoint.model.supports(own_logits).numpy())
+    (before,) = _numbers(asked, asked.checkpoint.model.answers.supports(own_logits).numpy())
     words = []
     for place, after in zip(at, by_part, strict=True):
         side = asked.sides[place.side]
@@ -137,7 +137,7 @@ def _log_p_after(
     logits = torch.empty(0, len(asked.checkpoint.labels))
     if rows:  # there are none if the words are only nudged
         logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
-    log_p = asked.checkpoint.model.supports(logits.double()).numpy()
+    log_p = asked.checkpoint.model.answers.supports(logits.double()).numpy()
     counts = np.cumsum([len(texts) for parts in edits for texts in parts.values()], dtype=int)
     after = iter(np.split(_numbers(asked, log_p), counts))
     return [{part: next(after) for part in parts} for parts in edits]
@@ -153,7 +153,7 @@ def _log_odds(asked: AskedPair, log_p: np.ndarray) -> np.ndarray:
     log_q = log_p[:, asked.target]
     if len(asked.checkpoint.labels) == 1:
         return log_q
-    if asked.checkpoint.model.activation == SIGMOID:
+    if asked.checkpoint.model.answers.activation == SIGMOID:
         return log_q - np.log(-np.expm1(log_q))
     # Sums the other classes' probabilities: 1 - p would be 0 if p is nearly 1.
     return log_q - np.logaddexp.reduce(np.delete(log_p, asked.target, axis=-1), axis=-1)

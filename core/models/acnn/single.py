@@ -7,7 +7,7 @@ from torch import Tensor
 from core.evidence import FilterProvenance, GeneratedFilters, Record
 from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
-from core.models.base import Evidence, Output, Settings, Wanted, register
+from core.models.base import Evidence, Output, Reads, Settings, Wanted, register
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -23,8 +23,8 @@ class ACNN(AdaptiveModel):
         super().__init__(config, config.filters)
 
     @classmethod
-    def contexts(cls, config: Settings) -> tuple[int, ...]:
-        return (0,)
+    def reads(cls, config: Settings) -> Reads:
+        return Reads((0,))
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """Raises ValueError for any ``override``: the model has no attention."""

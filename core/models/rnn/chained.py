@@ -20,7 +20,7 @@ from core.layers.attention import put_in_place, refuse
 from core.layers.pooling import masked_max, states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import EndState, read_packed
-from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, WordModel, register, setting
 from core.models.rnn.attention import SCORES, Looking, LookingBack, WordByWord
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -99,7 +99,7 @@ class Combination(nn.Module):
 
 
 @register("chained-rnn", title="Chained RNN", paper="Potts, CS224u slides", section="Global attention")
-class ChainedRNN(PairModel):
+class ChainedRNN(WordModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
 
     h_1 … h_n are the states of the premise; the same network continues over the hypothesis from h_n, ending at h_C.

@@ -14,7 +14,7 @@ from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
 from core.layers.recurrent import single
-from core.models.base import Evidence, ModelConfig, Output, PairModel, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Wanted, WordModel, register, setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -50,7 +50,7 @@ class TransformerTrace:
     paper="Potts, CS224u slides",
     section="Connection with the Transformer",
 )
-class TransformerReader(PairModel):
+class TransformerReader(WordModel):
     r"""One Transformer layer without a recurrent network: the hypothesis' words attend to the premise's by position and
     content.
 

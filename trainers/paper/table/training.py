@@ -54,7 +54,7 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
     spec = spec_of(system.architecture)
     known = {field.name for field in dataclasses.fields(spec.config)}
     sizes = {key: value for key, value in base.model.items() if key in known}
-    both = len(base.roles) > 1 and spec.model.judges_both and system.settings.get("context") != "none"
+    both = len(base.roles) > 1 and spec.model.reads(system.settings).both and system.settings.get("context") != "none"
     return dataclasses.replace(
         base,
         name=f"{re.sub('[^a-z0-9]+', '-', system.name.lower()).strip('-')}-seed={seed}",
