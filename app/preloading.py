@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from core.memory import return_freed_memory, share_arenas
+from core.allocator import return_freed_memory, share_arenas
 
 HAND_BACK = 20.0
 """Seconds between returns of unused memory; each traverses all objects created since the start."""

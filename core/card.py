@@ -5,7 +5,7 @@
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NewType, NotRequired, TypedDict, cast
 
@@ -235,7 +235,7 @@ class Card(Fields):
     adaptation: NotRequired[JsonObject]
 
 
-def is_external(card: Card) -> bool:
+def is_external(card: Mapping[str, object]) -> bool:
     """Whether this is the card of an external model, which was not trained here."""
     return "guest" in card
 

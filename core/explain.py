@@ -17,7 +17,7 @@ from core.layers.attention import Override
 from core.models.answers import SIGMOID
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 from core.wording import capital, the
 
 
@@ -112,8 +112,8 @@ def _cells(explanation: Explanation) -> int:
     return 1000 + len(explanation.first.tokens) * sum(len(side.tokens) for side in explanation.contexts)
 
 
-_EXPLANATIONS: SharedMemory[Explanation] = SharedMemory(400_000, _cells)
-_FIRST_RUNS: SharedMemory[Explanation] = SharedMemory(100)
+_EXPLANATIONS: SharedCache[Explanation] = SharedCache(400_000, _cells)
+_FIRST_RUNS: SharedCache[Explanation] = SharedCache(100)
 
 
 def check_words(reading: Reading) -> None:

@@ -1,5 +1,6 @@
 """Follows CONTRIBUTING.md in a scratch copy of the project, adding its files and no other line."""
 
+import importlib
 import os
 import random
 import re
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -264,6 +266,19 @@ def test_the_page_about_a_typed_pair_names_files_and_functions_that_exist():
         for name in {*names} - {*files}:
             for own in name.split("."):
                 assert re.search(rf"\b(?:def|class|function) {own}\b", code), name
+
+
+def test_a_term_of_the_glossary_is_in_the_code_and_a_class_has_a_name_of_its_own():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+?) \| .+ \| `([\w.]+)` \|$", text.partition("## Tests")[0], re.M)
+    terms = [term for term, _ in rows]
+    assert terms == sorted({*terms}) and 30 < len(terms) <= 40
+    for _, name in rows:
+        module, last = name.rpartition(".")[::2]
+        assert last in vars(importlib.import_module(module)) or importlib.import_module(name), name
+    files = [path for folder in ("app", "core", "trainers") for path in (ROOT / folder).rglob("*.py")]
+    classes = [name for path in files for name in re.findall(r"^class ([A-Z]\w*)", path.read_text("utf-8"), re.M)]
+    assert [name for name, count in Counter(classes).items() if count > 1] == []
 
 
 def test_an_installation_for_notebooks_has_all_packages_but_the_tests():

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from core.allocator import hand_back_large_blocks
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import Dataset, Stream
@@ -35,7 +36,6 @@ from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.external.bi_encoder import BiEncoder
 from core.json_types import JsonMapping, JsonObject
-from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, with_label
 from trainers.card import add_to_card

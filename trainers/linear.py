@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Values of C to try."""
 
-KINDS = ("logistic regression", "linear SVM")
-NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for kind in KINDS))
+LINEAR = ("logistic regression", "linear SVM")
+NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for kind in LINEAR))
 """Values of a recipe's ``linear_classifier``: the network's own classifier, or one of these."""
 
 
@@ -60,7 +60,7 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
         # 1e-3 is a tenth of the tolerance that would change predictions, at a fraction of the default's time.
         regression = LogisticRegression(C=strength, max_iter=300, tol=1e-3)
         machine = LinearSVC(C=strength, dual=True, max_iter=2000, tol=1e-3, random_state=0)
-        for kind, model in zip(KINDS, (regression, machine), strict=True):
+        for kind, model in zip(LINEAR, (regression, machine), strict=True):
             name = f"{kind}, C = {strength:g}"
             if only in ("", name):
                 model.fit(scaled, labels.numpy(), sample_weight=weights.numpy())

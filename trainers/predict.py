@@ -36,6 +36,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from core.allocator import hand_back_large_blocks
 from core.checkpoint import Checkpoint, open_checkpoints
 from core.cluster import cluster, predicted_by
 from core.command_line import add_class_names
@@ -48,7 +49,6 @@ from core.desk.run import MOST_MODELS, RunHeader, RunModel
 from core.errors import RunError
 from core.evaluation.parts import Part, Predicted, parts, predicted
 from core.files import check_writable, write_whole
-from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted, percent
 from trainers.options import (

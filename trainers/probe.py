@@ -29,7 +29,7 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import read
 from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
-from core.evaluation.probe import Answers, Change, answers, changes, figures, probe
+from core.evaluation.probe import Answers, KindChange, answers, changes, figures, probe
 from core.evaluation.suites import SUITES
 from core.json_types import JsonMapping, JsonObject
 from core.wording import percent
@@ -97,7 +97,7 @@ def table(checkpoint: str, title: str, result: JsonMapping) -> str:
 
 def _compare(args: argparse.Namespace, new: Checkpoint, old: Checkpoint, device: torch.device) -> int:
     """Prints both checkpoints' pairs by kind and the figures of their cards; 1 if a kind falls."""
-    sets: dict[str, list[Change]] = {}
+    sets: dict[str, list[KindChange]] = {}
     for name in args.suite or SUITES:
         suite = SUITES[name]
         both = [answers(one, suite.pairs, suite.scale(one.labels), device) for one in (old, new)]
@@ -128,7 +128,7 @@ def _compare(args: argparse.Namespace, new: Checkpoint, old: Checkpoint, device:
     return int(bool(falls))
 
 
-def change_line(change: Change) -> str:
+def change_line(change: KindChange) -> str:
     """A kind's pairs before and after, and whether it falls."""
     p = "" if change.old == change.new else f"  p = {change.p:.3f}"
     return (

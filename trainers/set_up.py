@@ -11,8 +11,8 @@ import lightning_fabric
 import torch
 from torch import Tensor, nn
 
+from core.allocator import keep_freed_memory
 from core.errors import RunError
-from core.memory import keep_freed_memory
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers import linear

@@ -165,7 +165,7 @@ def scores(card: JsonMapping) -> dict[str, object]:
     # The table may be copied to a final checkpoint with another dev set.
     out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
-    for kind in sweeps.KINDS:
+    for kind in sweeps.CLASSIFIERS:
         of_kind = [s[first] for name, s in card.get("classifiers", {}).items() if name.startswith(kind)]
         if of_kind:
             out[f"{first} ({kind})"] = round(max(of_kind), 4)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from app.api.refusals import Refused, sentence
 from core.errors import UserError
 from core.progress import Progress
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 OPEN = 6
 """Maximum number of a client's quick requests that are open, and of others. A page sends three at a time."""
@@ -131,7 +131,7 @@ class Executor:
         """Long computations with a thread that need a slot, longest waiting first."""
         self._used: dict[str, tuple[float, float]] = {}
         """Per client: seconds of computing time, and when they were last updated."""
-        self._answers: SharedMemory[bytes] = SharedMemory(kept, len)
+        self._answers: SharedCache[bytes] = SharedCache(kept, len)
 
     def ask(
         self, key: Hashable, compute: Compute, client: str, tell: Tell, *, lane: Lane = Lane.FIRST, size: int = 0

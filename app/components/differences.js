@@ -84,7 +84,7 @@ export function incomparable(columns, units) {
 
 /**
  * The verdicts in a sentence, and whether they are the same.
- * @param {{ name: string, classes: import("./payloads").Share[] }[]} all
+ * @param {{ name: string, classes: import("./payloads").ClassShare[] }[]} all
  */
 export function verdictsOf(all) {
   const best = all.map(({ name, classes }) => ({

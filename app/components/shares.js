@@ -2,7 +2,7 @@
 
 import { capital, exactPercent, html, percent } from "./elements.js";
 
-/** @param {import("./payloads").Share[]} classes */
+/** @param {import("./payloads").ClassShare[]} classes */
 export function sharesOf(classes) {
   const best = named(classes);
   if (best.said) return { headline: headline(best), bar: null, key: null };

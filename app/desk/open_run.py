@@ -19,6 +19,7 @@ from app import page_style
 from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
+from core.allocator import return_freed_memory
 from core.checkpoint import CheckpointError, available, read_card
 from core.desk import store, strongest_words, training_rows
 from core.desk.annotations import Annotations, FileState
@@ -33,7 +34,6 @@ from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
 from core.desk.table import RunTable, open_table, with_tags
 from core.errors import UserError
-from core.memory import return_freed_memory
 
 PAGE = PageSession(DeskState)
 

@@ -171,7 +171,7 @@ def keep_unsaved(opened: OpenRun) -> None:
         own = _own(opened.state, state.row, name, tags)
         keys = {kind: _key(kind, (file, state.row, name), value) for kind, value in own.items()}
         marks = _marks(opened.state, state.row, name, tags)
-        places.append(unsaved.Place(f"row {state.row}", marks, _controls(keys, tags)))
+        places.append(unsaved.MarkedPlace(f"row {state.row}", marks, _controls(keys, tags)))
     if state.view == "tags":
         answers = defaultdict[str, list[unsaved.Control]](list)
         for case in to_settle(opened, tags)[:MOST_SETTLED]:
@@ -179,11 +179,11 @@ def keep_unsaved(opened: OpenRun) -> None:
                 at = f".{unsaved.css_class(settling(case, answer))} button"
                 answers[case.row].append(unsaved.Control(at, _decision(case.tag), answer))
         for row, controls in answers.items():
-            places.append(unsaved.Place(f"row {row}", _marks(opened.state, row, name, tags), controls))
+            places.append(unsaved.MarkedPlace(f"row {row}", _marks(opened.state, row, name, tags), controls))
     if _may_tag_all(opened) and (tag := st.session_state.get("desk tag of all")):
         marks = _marks_of_all(opened, opened.rows, name, tags)
         both = [unsaved.Control(f".st-key-desk-{key} button", _mark(tag), key == "give") for key in ("give", "take")]
-        places.append(unsaved.Place(f"filter {state.filter}", marks, both))
+        places.append(unsaved.MarkedPlace(f"filter {state.filter}", marks, both))
 
     def saved(place: str) -> unsaved.Marks:
         kind, _, which = place.partition(" ")

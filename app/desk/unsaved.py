@@ -35,7 +35,7 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Place:
+class MarkedPlace:
     """A row ("row 2n") or a filter ("filter not A.right") with the marks and controls that the page shows for it."""
 
     name: str
@@ -53,7 +53,7 @@ def css_class(key: str) -> str:
     return f"st-key-{key.replace(' ', '-')}"
 
 
-def keep(file: str, places: Sequence[Place], saved: Callable[[str], Marks]) -> None:
+def keep(file: str, places: Sequence[MarkedPlace], saved: Callable[[str], Marks]) -> None:
     """Keeps changes at these places of a file in the browser, and reports lost ones. ``saved``: a place's marks in
     the log, without those that the log cannot tell."""
 

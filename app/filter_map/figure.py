@@ -16,7 +16,7 @@ from app.filter_map.drawing import Label, Star, TextSide, description, hover_lab
 from app.palette import map_look
 from core.evidence import Matrix
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 Point = tuple[float, float]
 Range = tuple[float, float]
@@ -46,7 +46,7 @@ class MapPoints:
     said: str
 
 
-MAP_POINTS: SharedMemory[MapPoints] = SharedMemory(4)
+MAP_POINTS: SharedCache[MapPoints] = SharedCache(4)
 """The drawings of reference texts for all sessions."""
 
 

@@ -20,7 +20,7 @@ from core.evidence import Explanation
 from core.explain import explained
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
 from core.reading.reader import PairError, read_text
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 from core.wording import class_names
 
 
@@ -122,7 +122,7 @@ def place_texts(
     return stars, present, problems
 
 
-_PLACES: SharedMemory[Placed] = SharedMemory(1000)
+_PLACES: SharedCache[Placed] = SharedCache(1000)
 
 
 def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Placed:

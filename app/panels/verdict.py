@@ -17,7 +17,7 @@ the last class is a score for ranking candidates, not a verdict."""
 
 
 @dataclass(frozen=True)
-class Share:
+class ClassShare:
     """A class with its probability and its colour in the light and dark theme; ``score``: see RANKED. ``said``: for a
     model with one output, its score in words, which is not a probability; ``apart``: whether other labels may hold as
     well."""
@@ -31,17 +31,17 @@ class Share:
     apart: bool = False
 
 
-def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = "") -> tuple[Share, ...]:
+def classes(names: Sequence[str], probabilities: Sequence[float], answer: str = "") -> tuple[ClassShare, ...]:
     """Each class with its share; ``answer``: the kind of verdict (:attr:`core.evidence.Explanation.answer`)."""
     ranked = tuple(names) == RANKED
     said = "" if len(names) > 1 else _score(probabilities[0], answer)
     return tuple(
-        Share(name, p, *colours, ranked and name == RANKED[1], said, answer == LABELS)
+        ClassShare(name, p, *colours, ranked and name == RANKED[1], said, answer == LABELS)
         for name, p, colours in zip(names, probabilities, class_colours(names), strict=True)
     )
 
 
-def shares(explanation: Explanation) -> tuple[Share, ...]:
+def shares(explanation: Explanation) -> tuple[ClassShare, ...]:
     """The classes of an explanation."""
     return classes(explanation.class_names, explanation.probabilities, explanation.answer)
 
@@ -96,10 +96,10 @@ class Verdict:
     explains a score that is not a verdict; ``gold``: the label in a data set."""
 
     label: str
-    classes: tuple[Share, ...]
+    classes: tuple[ClassShare, ...]
     model: str
     alone: Beside | None = None
-    trained: tuple[Share, ...] | None = None
+    trained: tuple[ClassShare, ...] | None = None
     what_if: str = ""
     meaning: str = ""
     gold: Gold | None = None

@@ -14,7 +14,7 @@ from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
 from app.panels.phrase_selection import ModelVerdict, Phrases
-from app.panels.verdict import Share
+from app.panels.verdict import ClassShare
 from app.panels.verdict import shares as shares_of
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation, PhraseSelection
@@ -87,7 +87,7 @@ def _task_mates(page: PhraseState, models: Mapping[str, Listed]) -> list[str]:
 
 def _verdict(page: PhraseState, name: str, models: Mapping[str, Listed]) -> ModelVerdict:
     """The model's verdict on the pair."""
-    shares: tuple[Share, ...] = ()
+    shares: tuple[ClassShare, ...] = ()
     try:
         checkpoint = load_named(name)
         explanation = explained(checkpoint, *page.pair.now)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
 from core.evaluation.predict import RowsDone, forward_passes, prepare_rows
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 Pair = tuple[str, str]
 KEPT_PAIRS = Path(__file__).with_name("kept_pairs.tsv")
@@ -58,4 +58,4 @@ def kept_pairs(checkpoint: Checkpoint) -> list[Pair]:
     return [(premise, text) for premise, *texts in rows for text in texts]
 
 
-_KEPT: SharedMemory[Tensor] = SharedMemory(_MOST_KEPT)
+_KEPT: SharedCache[Tensor] = SharedCache(_MOST_KEPT)

@@ -7,11 +7,11 @@ import itertools
 import os
 from pathlib import Path
 
+from core.allocator import return_freed_memory
 from core.checkpoint.checkpoint import Checkpoint
 from core.checkpoint.files import CheckpointError, files_state, load
 from core.external.names import is_function
-from core.memory import return_freed_memory
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 
 def loaded(folder: Path) -> Checkpoint:
@@ -67,5 +67,5 @@ def _size(checkpoint: Checkpoint | CheckpointError) -> int:
     return memory_of(checkpoint) if isinstance(checkpoint, Checkpoint) else 1000
 
 
-_CHECKPOINTS: SharedMemory[Checkpoint | CheckpointError] = SharedMemory(0, _size, return_freed_memory)
+_CHECKPOINTS: SharedCache[Checkpoint | CheckpointError] = SharedCache(0, _size, return_freed_memory)
 """Loaded checkpoints, by folder and version of its files."""

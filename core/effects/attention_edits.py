@@ -31,7 +31,7 @@ from core.models.base import AttentionLinks
 from core.wording import percent
 
 CELL, UNIFORM, PERMUTED, TEMPERATURE, UNCROSSED = "cell", "uniform", "permuted", "temperature", "uncrossed"
-KINDS: Mapping[str, tuple[str, ...]] = {
+EDIT_FIELDS: Mapping[str, tuple[str, ...]] = {
     CELL: ("map", "row", "column", "value", "rest"),
     UNIFORM: ("map",),
     PERMUTED: ("map", "seed"),
@@ -72,7 +72,7 @@ class AttentionEdit:
     seed: int = 0
 
     def __str__(self) -> str:
-        values = (getattr(self, name) for name in KINDS[self.kind])
+        values = (getattr(self, name) for name in EDIT_FIELDS[self.kind])
         return " ".join([self.kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in values)])
 
     @classmethod
@@ -80,7 +80,7 @@ class AttentionEdit:
         """The inverse of ``str``. Raises EditError for other text, and for values out of range."""
         refused = EditError(f"{text[:80]!r} is not an edit of attention; undo it")
         kind, *parts = text.split(" ")
-        names = KINDS.get(kind)
+        names = EDIT_FIELDS.get(kind)
         if names is None or len(parts) != len(names):
             raise refused
         given = dict(zip(names, parts, strict=True))

@@ -132,7 +132,7 @@ def figures(result: JsonMapping) -> JsonObject:
     return {key: result[key] for key in ("right", "total", "kinds", "without_crossings") if key in result}
 
 
-class Change(NamedTuple):
+class KindChange(NamedTuple):
     """The pairs of a kind that two checkpoints get right, and the exact McNemar p of their difference."""
 
     kind: str
@@ -147,9 +147,9 @@ class Change(NamedTuple):
         return self.new < self.old and (self.p < SIGNIFICANT or self.old - self.new > LOST)
 
 
-def changes(old: Answers, new: Answers) -> Iterator[Change]:
+def changes(old: Answers, new: Answers) -> Iterator[KindChange]:
     """The change over all pairs, and of each kind."""
     for kind in ("all", *dict.fromkeys(old.kinds.tolist())):
         here = (old.kinds == kind) | (kind == "all")
         before, after = old.right[here], new.right[here]
-        yield Change(str(kind), int(here.sum()), int(before.sum()), int(after.sum()), mcnemar(before, after).p)
+        yield KindChange(str(kind), int(here.sum()), int(before.sum()), int(after.sum()), mcnemar(before, after).p)

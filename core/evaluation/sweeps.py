@@ -15,7 +15,7 @@ from core.evaluation.intervals import half_width
 from core.evaluation.suites import SUITES
 
 LARGEST = 1_000_000
-KINDS = ("network", "logistic regression", "linear SVM")
+CLASSIFIERS = ("network", "logistic regression", "linear SVM")
 SUITE_COLUMNS = {name: f"accuracy ({name} pairs)" for name in SUITES}
 """Columns of runs that were evaluated on the suites (:mod:`core.evaluation.probe`)."""
 COMPARED = (
@@ -100,7 +100,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     if not {"seed", "best_epoch", measure} <= {*head} or len({*head}) < len(head):
         raise ValueError("its first line does not name a sweep’s columns")
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
-    names |= {f"{measure} ({kind})": kind for kind in KINDS}
+    names |= {f"{measure} ({kind})": kind for kind in CLASSIFIERS}
     names |= {key: key for key in head if key.startswith("F1 (")}
     names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
@@ -188,7 +188,7 @@ def caption(sweep: Sweep, dev: str) -> str:
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
     names = {*sweep.columns.values()}
-    rest = "" if names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
+    rest = "" if names.isdisjoint(CLASSIFIERS) else f"; then {measures[0]} of each kind of classifier"
     line += f" with the classifier that was kept{rest}. "
     if any(name.startswith("F1 (") for name in names):
         line += (

@@ -21,7 +21,7 @@ from core.external.folder import HEAD, contents
 from core.external.names import called
 from core.external.pieces import Pieces, SplitsIntoPieces
 from core.external.towers import Tower, by_word
-from core.models.answers import SOFTMAX, Answers
+from core.models.answers import SOFTMAX, ModelAnswers
 from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, PairModel, Wanted, exchanged, register
 from core.reading.reader import Reading, ReadText
 
@@ -97,7 +97,7 @@ class BiEncoder(ExternalModel[Apart]):
         self.tower, self.head = tower, head
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> ModelAnswers:
         return replace(super().answers, unfitted=self.head is None and self.config.threshold is None)
 
     @property

@@ -36,7 +36,7 @@ from core.external.heads import sizes_of
 from core.external.loading import NO_CLASSIFIER
 from core.external.modules import BI_ENCODER as BI_ENCODER
 from core.external.modules import CROSS_ENCODER as CROSS_ENCODER
-from core.external.modules import Layout, activation_of, layout_of
+from core.external.modules import ModuleLayout, activation_of, layout_of
 from core.external.names import called
 from core.external.settings import (
     TASKS,
@@ -147,7 +147,7 @@ def external_card(folder: Path) -> Card:
     return cast(Card, card)
 
 
-def _checked_layout(folder: Path) -> Layout:
+def _checked_layout(folder: Path) -> ModuleLayout:
     """The layout of a folder. Raises CheckpointError, naming what the folder holds instead, for anything but a text
     classifier or, in sentence-transformers' layout, an encoder."""
     home = home_of(folder)
@@ -279,7 +279,7 @@ def labels_of(folder: Path) -> tuple[str, ...]:
     return _labels(folder, layout, config_of(layout.home))
 
 
-def _labels(folder: Path, layout: Layout, config: JsonMapping) -> tuple[str, ...]:
+def _labels(folder: Path, layout: ModuleLayout, config: JsonMapping) -> tuple[str, ...]:
     named = config.get("id2label")
     if layout.scores and not (isinstance(named, dict) and len(named) == layout.scores):
         return tuple(f"LABEL_{number}" for number in range(layout.scores))

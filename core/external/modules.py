@@ -98,7 +98,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ModuleLayout:
     """A model as its files describe it. ``home``: the transformer's folder; ``limit``: maximum number of pieces;
     ``prompt``: prefix of each text, in a cross-encoder of the first text; ``pooling``: empty if the transformer
     classifies pairs itself; ``scores``: number of scores of a cross-encoder's last layer."""
@@ -113,11 +113,11 @@ class Layout:
     scores: int = 0
 
 
-def layout_of(folder: Path) -> Layout:
+def layout_of(folder: Path) -> ModuleLayout:
     """The layout of an external model's folder. Raises CheckpointError, saying what else it holds, in one sentence."""
     files = files_of(folder)
     if not has(files, MODULES):
-        return Layout(CROSS_ENCODER, files, prompt=prompts_of(files)[0])
+        return ModuleLayout(CROSS_ENCODER, files, prompt=prompts_of(files)[0])
     steps = modules_of(files)
     kinds = [step["type"].rpartition(".")[2] for step in steps]
     homes = [files / step["path"] for step in steps]
@@ -130,7 +130,7 @@ def layout_of(folder: Path) -> Layout:
     lower, limit, task = _how_texts_are_read(files, homes[0]) if kinds[0] == "Transformer" else (False, None, "")
     prompt, _ = prompts_of(files)
     if kinds == ["Transformer"] and (cross or task == _CLASSIFIES):
-        return Layout(CROSS_ENCODER, homes[0], lower, limit, prompt)
+        return ModuleLayout(CROSS_ENCODER, homes[0], lower, limit, prompt)
     if kinds[:2] != ["Transformer", "Pooling"] or {*kinds[2:]} - {*_LAYERS} or task == _CLASSIFIES:
         raise CheckpointError(
             f"{called(folder)} has modules that PairLens does not know ({', '.join(kinds)[:100]}): use a model of "
@@ -143,8 +143,8 @@ def layout_of(folder: Path) -> Layout:
             f"{called(folder)} is a cross-encoder without a layer of scores (module_output_name): {_AS_FUNCTION}"
         )
     if scores:
-        return Layout(CROSS_ENCODER, homes[0], lower, limit, prompt, pooling, layers, scores)
-    return Layout(BI_ENCODER, homes[0], lower, limit, prompt, pooling, (*layers, *_truncated(files, said)))
+        return ModuleLayout(CROSS_ENCODER, homes[0], lower, limit, prompt, pooling, layers, scores)
+    return ModuleLayout(BI_ENCODER, homes[0], lower, limit, prompt, pooling, (*layers, *_truncated(files, said)))
 
 
 _CLASSIFIES = "sequence-classification"

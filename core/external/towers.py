@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from core.errors import CheckpointError
 from core.external.folder import files_of
 from core.external.loading import body_of, longest_of, tokenizer_of
-from core.external.modules import ACTIVATIONS, Layer, Layout, layout_of, similarity_name
+from core.external.modules import ACTIVATIONS, Layer, ModuleLayout, layout_of, similarity_name
 from core.external.names import called
 from core.external.pieces import NO_WORD, Pieces
 
@@ -199,7 +199,7 @@ class Tower(nn.Module):
         return SIMILARITIES[self.similarity][1](u, v)
 
 
-def pooled_layers(layout: Layout) -> tuple[Pooling, nn.Sequential]:
+def pooled_layers(layout: ModuleLayout) -> tuple[Pooling, nn.Sequential]:
     """The modules that follow the transformer. Raises CheckpointError."""
     return Pooling(layout.pooling), nn.Sequential(*(_layer(layer, layout.home) for layer in layout.layers))
 

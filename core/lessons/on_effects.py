@@ -29,9 +29,9 @@ from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import people_words
 from core.lessons.on_checkpoints import checkpoint_of, words_of
 from core.lessons.sources import Evaluated, source
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
-_KEPT: SharedMemory[Evaluated] = SharedMemory(32)
+_KEPT: SharedCache[Evaluated] = SharedCache(32)
 """Slow results by pair, shared by all steps of a lesson and all sessions."""
 
 

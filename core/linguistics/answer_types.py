@@ -17,7 +17,7 @@ from core.reading.tokens import Token
 if TYPE_CHECKING:
     from core.reading.word_table import WordTable
 
-KINDS = ("any", "who", "when", "where", "how many", "how", "what")
+QUESTIONS = ("any", "who", "when", "where", "how many", "how", "what")
 """Kinds of question; a question may have several ("what year": what and when)."""
 
 CUES = ("new numbers", "a year", "new names", "is or was", "a definition", "a bracket or quote")
@@ -30,7 +30,7 @@ NAMES = (
     "shared pairs of stems",
     "place of the first shared word",
     "nearest to what is asked for",
-    *(f"{cue} ({kind})" for kind in KINDS for cue in CUES),
+    *(f"{cue} ({kind})" for kind in QUESTIONS for cue in CUES),
 )
 """Names of the values of :func:`expected_answer`, in order."""
 
@@ -61,7 +61,7 @@ def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: W
 
 
 def kinds(question: Sequence[str]) -> list[bool]:
-    """For each of ``KINDS``, whether the question (normalised words) is of this kind."""
+    """For each of ``QUESTIONS``, whether the question (normalised words) is of this kind."""
     first = next((word for word in question if word in ("what", "where", "how", "when", "who")), "")
     pairs = neighbours(question)
     amount = any(("how", word) in pairs for word in AMOUNTS)

@@ -30,7 +30,7 @@ def supports(logits: Tensor, activation: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ModelAnswers:
     """The answers of a model: its logits ``[..., C]`` as numbers that people read."""
 
     activation: str = SOFTMAX

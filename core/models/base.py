@@ -26,7 +26,7 @@ from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Knockout, Override
 from core.layers.projection import read_words
-from core.models.answers import SOFTMAX, Answers
+from core.models.answers import SOFTMAX, ModelAnswers
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
@@ -241,9 +241,9 @@ class PairModel(nn.Module):
         self.config = config
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> ModelAnswers:
         """The meaning of its logits: a softmax, except in some external models."""
-        return Answers(str(getattr(self.config, "activation", SOFTMAX)))
+        return ModelAnswers(str(getattr(self.config, "activation", SOFTMAX)))
 
     @property
     def output_layer(self) -> nn.Linear | None:

@@ -50,7 +50,7 @@ class Side:
 
 Vectors = Tensor | Callable[[Tensor], Tensor]
 """Word vectors ``[V, D]`` indexed by id, or a function that computes them from ids ``[B, T]``."""
-SIDES = ("first", "second", "both")
+JUDGED = ("first", "second", "both")
 """Valid values of ``judged``."""
 
 
@@ -70,8 +70,8 @@ class Batch:
     extra: Tensor | None = None
 
     def __post_init__(self) -> None:
-        if self.judged not in SIDES:
-            raise ValueError(f"judged must be one of {', '.join(SIDES)}, got {self.judged!r}")
+        if self.judged not in JUDGED:
+            raise ValueError(f"judged must be one of {', '.join(JUDGED)}, got {self.judged!r}")
         rows = len(self.first.mask)
         if any(len(side.mask) != rows for side in self.contexts):
             raise ValueError(f"every context needs {rows} rows, got {[len(side.mask) for side in self.contexts]}")

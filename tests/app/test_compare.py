@@ -17,7 +17,7 @@ from core.desk.exchange import to_csv
 from core.desk.table import open_table
 from core.evidence import AttentionMap
 from core.explain import explain
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 from tests.app.desk_page import texts as body
 from tests.app.pages import box, chooser, components, open_view, query, sentences
 from tests.core.made_up_runs import keep, made_up_run
@@ -74,7 +74,7 @@ def test_a_pair_is_explained_once(monkeypatch):
         return real(*args, records=records, **more)
 
     monkeypatch.setattr("core.explain.explain", counted)
-    monkeypatch.setattr("core.explain._EXPLANATIONS", SharedMemory(400))
+    monkeypatch.setattr("core.explain._EXPLANATIONS", SharedCache(400))
     app = page(**{"with": "test-other"})
     for dog in ("A red dog", "A big dog", "A small dog"):
         box(app, "second").input(dog).run()

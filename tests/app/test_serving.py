@@ -13,7 +13,7 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from app import login, preloading
 from core.checkpoint import memory
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,7 +33,7 @@ def test_make_app_opens_the_app_to_others_when_asked():
 
 def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypatch):
     done = []
-    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(1 << 40, memory._size))
+    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedCache(1 << 40, memory._size))
     monkeypatch.setattr(gc, "freeze", lambda: done.append(("frozen", len(memory._CHECKPOINTS))))
     monkeypatch.setattr("time.sleep", lambda seconds: done.append(("left to visitors", seconds)))
     monkeypatch.setenv("PAIRLENS_SECOND", "test-two-sided")

@@ -20,7 +20,7 @@ from core.files import FileError
 from core.models import build
 from core.reading.reader import PairError
 from core.reading.word_table import file_sha256
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 from tests.core.made_up import make_card, make_checkpoint
 
 PAIR = ("An animal plays in the snow", "The dog plays in the cold")
@@ -310,7 +310,7 @@ def test_the_checkpoints_used_last_stay_in_memory(tmp_path, table, monkeypatch):
     for name in "abc":
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
-    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
+    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedCache(0, memory._size))
     monkeypatch.setenv("PAIRLENS_MEMORY_MB", str(2.5 * memory.memory_of(load_named("a")) / 1e6))
     a, b = load_named("a"), load_named("b")
     assert load_named("a") is a

@@ -10,7 +10,7 @@ import torch
 
 from app.models import card
 from core.checkpoint import load, save
-from core.evaluation.probe import Change, suits
+from core.evaluation.probe import KindChange, suits
 from core.evaluation.suites import SUITES
 from core.explain import explain
 from tests.core.made_up import make_checkpoint, make_table
@@ -173,7 +173,7 @@ def test_the_other_suites_have_kinds_of_many_pairs_and_labels_that_every_model_c
 def test_a_kind_falls_by_more_than_two_pairs_or_significantly(
     total: int, old: int, new: int, p: float, falls: bool
 ) -> None:
-    assert Change("kind", total, old, new, p).falls is falls
+    assert KindChange("kind", total, old, new, p).falls is falls
 
 
 def test_a_checkpoint_is_compared_with_another_one_kind_by_kind(

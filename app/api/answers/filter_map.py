@@ -11,7 +11,7 @@ from core.evidence.as_json import to_dict
 from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
 from core.json_types import JsonObject, setting
 from core.progress import Progress
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 
 
 @dataclass(frozen=True)
@@ -54,4 +54,4 @@ def _map_of(checkpoint: Checkpoint) -> FilterMap:
     return _MAPS((checkpoint.folder, checkpoint.state, changed), lambda: FilterMap.load(folder, checkpoint))
 
 
-_MAPS: SharedMemory[FilterMap] = SharedMemory(2)
+_MAPS: SharedCache[FilterMap] = SharedCache(2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.examples import Gold
 from app.page_state.phrases import LARGEST_K
-from app.panels.verdict import Share, shares
+from app.panels.verdict import ClassShare, shares
 from core.evidence import Explanation, PhraseSelection, PhraseSide, Sentence
 from core.wording import counted, the
 
@@ -31,7 +31,7 @@ class ModelVerdict:
     name: str
     title: str
     how: str
-    classes: tuple[Share, ...]
+    classes: tuple[ClassShare, ...]
     shown: bool
 
 
@@ -41,7 +41,7 @@ class Phrases:
     its verdict; ``gold``: the pair's label in a data set; ``models``: the verdicts of several models on it."""
 
     explanation: Explanation
-    classes: tuple[Share, ...]
+    classes: tuple[ClassShare, ...]
     readings: tuple[str, ...]
     gold: Gold | None
     models: tuple[ModelVerdict, ...] = ()

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
 
-KINDS = ("full", "max", "attentive", "max-attentive")
+MATCHINGS = ("full", "max", "attentive", "max-attentive")
 EPSILON = 1e-8
 
 
@@ -47,7 +47,7 @@ class MultiPerspective(nn.Module):
 
     def __init__(self, size: int, perspectives: int) -> None:
         super().__init__()
-        self.w = nn.Parameter(torch.empty(len(KINDS), perspectives, size).uniform_(0.5, 1.5))
+        self.w = nn.Parameter(torch.empty(len(MATCHINGS), perspectives, size).uniform_(0.5, 1.5))
         self.u = nn.Parameter(torch.zeros(size))
 
     def forward(

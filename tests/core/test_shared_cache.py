@@ -12,7 +12,7 @@ from core import explain as explaining
 from core.checkpoint import load
 from core.explain import explained
 from core.reading.reader import PairError
-from core.shared_memory import SharedMemory
+from core.shared_cache import SharedCache
 from tests.core.made_up import make_checkpoint
 
 PAIR = "a dog", "a cat"
@@ -28,13 +28,13 @@ def explanations(monkeypatch):
         return real(checkpoint, *texts, **more)
 
     monkeypatch.setattr(explaining, "explain", counted)
-    monkeypatch.setattr(explaining, "_EXPLANATIONS", SharedMemory(5_000, explaining._cells))
-    monkeypatch.setattr(explaining, "_FIRST_RUNS", SharedMemory(100))
+    monkeypatch.setattr(explaining, "_EXPLANATIONS", SharedCache(5_000, explaining._cells))
+    monkeypatch.setattr(explaining, "_FIRST_RUNS", SharedCache(100))
     return read
 
 
 def test_threads_that_ask_for_the_same_make_it_once():
-    memory, made, everyone = SharedMemory[int](10), [], threading.Barrier(4)
+    memory, made, everyone = SharedCache[int](10), [], threading.Barrier(4)
 
     def make():
         made.append(1)
@@ -51,7 +51,7 @@ def test_threads_that_ask_for_the_same_make_it_once():
 
 
 def test_those_asked_for_last_stay():
-    memory = SharedMemory[int](10, size=lambda value: value)
+    memory = SharedCache[int](10, size=lambda value: value)
     for key in (4, 5, 4, 3):
         memory(key, lambda key=key: key)
     assert len(memory) == 2, "4 and 3 are kept: 5 was not asked for again"
@@ -60,7 +60,7 @@ def test_those_asked_for_last_stay():
 
 
 def test_a_failure_reaches_who_asks_and_is_not_kept():
-    memory = SharedMemory[int](10)
+    memory = SharedCache[int](10)
     with pytest.raises(ZeroDivisionError):
         memory("key", lambda: 1 // 0)
     assert len(memory) == 0 and memory("key", lambda: 3) == 3

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class SharedMemory(Generic[T]):
+class SharedCache(Generic[T]):
     """A cache of values by key, each computed once for all threads. The most recently used ones stay, up to a total
     ``size`` of ``most``; a value whose computation failed is tried again at the next call. ``forgot`` is called
     whenever values were evicted."""
