@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.models import PairModel
 from tests.app.made_up_models import make_checkpoint
 
 ROOT = Path(__file__).parents[1]
@@ -46,3 +47,8 @@ def test_no_module_imports_itself_through_others():
     graph = {name: {*imported(path, paths.keys())} - {name} for name, path in paths.items()}
     assert graph["core.reading.reader"] and "core.evidence.explanation" in graph["core.evidence.attention_map"]
     graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_the_interface_of_models_stays_small():
+    own = {name for name in {*vars(PairModel), *PairModel.__annotations__} if not name.startswith("_")}
+    assert len(own) <= 20, "give models a capability object, or let a settings class or a function have it"

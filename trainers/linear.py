@@ -33,7 +33,7 @@ NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for 
 
 
 @dataclass(frozen=True)
-class Linear:
+class NamedLinear:
     """A fitted linear classifier: logits = features @ weight.T + bias. ``name`` is its kind and C."""
 
     name: str
@@ -47,7 +47,7 @@ class Linear:
         return torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
 
 
-def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") -> Iterator[Linear]:
+def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") -> Iterator[NamedLinear]:
     """Both kinds at every strength, fitted on ``[N, F]`` class indices and row weights ``[N]``; ``only``: just this
     one."""
     from sklearn.linear_model import LogisticRegression  # imported here: it takes two seconds
@@ -67,6 +67,6 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
                 yield _unscaled(name, model.coef_, model.intercept_, scaler)
 
 
-def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> Linear:
+def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> NamedLinear:
     plain = unscaled(weight, bias, scaler)
-    return Linear(name, rounded(plain.weight), rounded(plain.bias))
+    return NamedLinear(name, rounded(plain.weight), rounded(plain.bias))

@@ -411,7 +411,7 @@ class TrainingRun:
         dev, train, device = self.data.dev, self.data.train, self.fabric.device
         gold, required = dev.labels.numpy(), self.recipe.linear_classifier
         own: nn.Linear = self.average.classifier  # type: ignore[assignment]
-        candidates = [linear.Linear("network", own.weight.detach().cpu(), own.bias.detach().cpu())]
+        candidates = [linear.NamedLinear("network", own.weight.detach().cpu(), own.bias.detach().cpu())]
         features = feature_vectors(self.average, self.train_set, self.vectors)
         if required != "network":
             candidates += linear.fitted(features, train.labels, train.weights, required)

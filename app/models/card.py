@@ -63,7 +63,7 @@ SECTION = r" \(sections? [^)]*\)"
 
 def _about(card: JsonMapping) -> str:
     spec = REGISTRY.get(str(card["architecture"])) or EXTERNAL.get(str(card["architecture"]))
-    return spec.model.about(card["config"]) if spec else f"Architecture {card['architecture']}."
+    return spec.about(card["config"]) if spec else f"Architecture {card['architecture']}."
 
 
 def results(card: JsonMapping) -> list[tuple[str, str, str]]:

@@ -241,7 +241,7 @@ def explain_under(
         raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")
     changes = tuple(edit for edit in edits if edit.kind != UNCROSSED)
     crossings = len(changes) == len(edits)
-    if not crossings and not checkpoint.model.counts_crossings:
+    if not crossings and not checkpoint.model.reads(checkpoint.card["config"]).crossings:
         raise EditError(f"{checkpoint.name} does not count crossing words: undo it")
 
     def compute() -> Explanation:

@@ -101,7 +101,7 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: Suite) -> JsonObj
         for name, change in TYPED.items()
     }
     result = {"right": int(right.sum()), "total": len(rows), "kinds": kinds, "typing": typing, "wrong": wrong}
-    if checkpoint.model.counts_crossings:
+    if checkpoint.model.reads(checkpoint.card["config"]).crossings:
         without = answers(checkpoint, suite.pairs, scale, device, Intervention(crossings=False))
         result["without_crossings"] = _turned(given, without.best != given.best)
     return result

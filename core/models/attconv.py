@@ -51,6 +51,12 @@ class AttConvConfig(CentredConfig):
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
 
+    @classmethod
+    def about(cls, settings: Settings) -> str:
+        """Without a context the model is a convolution over the judged sentence."""
+        alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
+        return alone if settings.get("context") == "none" else ""
+
 
 @dataclass(frozen=True)
 class AttConvTrace:
@@ -184,12 +190,6 @@ class AttConv(WordModel):
         """Attention records exist only if there is a context."""
         attentive = (AttentionMap, AttentiveContext) if config.get("context") != "none" else ()
         return *attentive, FilterProvenance
-
-    @classmethod
-    def about(cls, config: Settings) -> str:
-        """Without a context the model is a convolution over the judged sentence."""
-        alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
-        return alone if config.get("context") == "none" else super().about(config)
 
     @classmethod
     def reads(cls, config: Settings) -> Reads:

@@ -59,6 +59,11 @@ class ModelConfig:
         (:data:`core.linguistics.features.FEATURES`): its setting ``extra``, if it has one."""
         return str(getattr(self, "extra", "none"))
 
+    @classmethod
+    def about(cls, settings: Settings) -> str:
+        """One sentence describing a model with these settings; empty for the first one of its docstring."""
+        return ""
+
     def unprojected(self) -> ModelConfig | None:
         """Settings of the same model for word vectors that are already projected; None if its projection cannot be left
         out."""
@@ -107,7 +112,7 @@ class Intervention:
     """The parts of the computation that one call replaces, passed as an argument because threads share the model.
 
     ``attention``: replaces the model's attention. ``crossings``: False sets q, the share of words whose attention
-    crosses a word's, to 0 (:attr:`PairModel.counts_crossings`). For a transformer, ``head``: the head whose attention
+    crosses a word's, to 0 (:attr:`Reads.crossings`). For a transformer, ``head``: the head whose attention
     the evidence shows, empty for the default one, None without evidence; ``knockout``: the links to ablate."""
 
     attention: Override | None = None
@@ -171,7 +176,7 @@ def _scores_of(record: AttentionMap) -> Tensor | None:
 
 
 class Reads(NamedTuple):
-    """The rows that a model can read."""
+    """The input of a model with some settings."""
 
     contexts: tuple[int, ...] = (1,)
     """The possible numbers of contexts (texts after the first)."""
@@ -179,6 +184,8 @@ class Reads(NamedTuple):
     """Whether each line of the second text is a separate context when the first text is judged."""
     both: bool = True
     """Whether the classifier can read both sides; a model that represents only one must know which."""
+    crossings: bool = False
+    """Whether it reads q, the share of words whose attention crosses a word's, and so also has a verdict without q."""
 
 
 class FilterMaker(Protocol):
@@ -225,8 +232,6 @@ class PairModel(nn.Module):
     threads may share it."""
 
     spec: ClassVar[ModelSpec]
-    counts_crossings: ClassVar[bool] = False
-    """Whether it reads q, the share of words whose attention crosses a word's, and so also has a verdict without q."""
     differentiable: bool = True
     """Whether its verdict is differentiable in its input."""
     records: ClassVar[tuple[type[Record], ...]] = ()
@@ -284,13 +289,8 @@ class PairModel(nn.Module):
         return iter(())
 
     @classmethod
-    def about(cls, config: Settings) -> str:
-        """One sentence describing a model with these settings: the first of its docstring."""
-        return cls.spec.summary
-
-    @classmethod
     def reads(cls, config: Settings) -> Reads:
-        """The rows that a model with these settings can read."""
+        """The input of a model with these settings."""
         return Reads()
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
@@ -394,6 +394,10 @@ class ModelSpec:
     def summary(self) -> str:
         """The first sentence of the model's docstring."""
         return " ".join((self.model.__doc__ or "").strip().split("\n\n")[0].split())
+
+    def about(self, settings: Settings) -> str:
+        """One sentence describing a model with these settings."""
+        return self.config.about(settings) or self.summary
 
 
 REGISTRY: dict[str, ModelSpec] = {}

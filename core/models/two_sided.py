@@ -39,6 +39,8 @@ from core.models.base import (
     Evidence,
     Intervention,
     Output,
+    Reads,
+    Settings,
     Wanted,
     WordModel,
     register,
@@ -148,7 +150,6 @@ class TwoSided(WordModel):
     """
 
     records = (AttentionMap, AttentiveContext, FilterProvenance)
-    counts_crossings = True
     config: TwoSidedConfig
 
     def __init__(self, config: TwoSidedConfig) -> None:
@@ -270,6 +271,10 @@ class TwoSided(WordModel):
             return masked_max(torch.tanh(preactivations), mask)
         largest, winners = masked_max(preactivations, mask)
         return torch.tanh(largest), winners
+
+    @classmethod
+    def reads(cls, config: Settings) -> Reads:
+        return Reads(crossings=True)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace

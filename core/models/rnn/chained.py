@@ -54,6 +54,17 @@ class ChainedConfig(ModelConfig):
         if self.readout == "max" and self.attention == "global":
             raise ValueError("readout must be last with global attention, which looks back once")
 
+    @classmethod
+    def about(cls, settings: Settings) -> str:
+        """Describes which states attend."""
+        back = {
+            "none": "without attention, so the premise reaches it only through its state",
+            "global": "its last state attends to the premise's states (global attention)",
+            "local": "each state attends to a window of the premise (local attention)",
+            "word-by-word": "each state attends to the premise, given what the previous one attended to",
+        }
+        return f"An LSTM that reads the hypothesis after the premise; {back[settings.get('attention', 'global')]}."
+
 
 @dataclass(frozen=True)
 class ChainedTrace:
@@ -186,17 +197,6 @@ class ChainedRNN(WordModel):
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """Without attention it has no records."""
         return () if config.get("attention") == "none" else (AttentionMap,)
-
-    @classmethod
-    def about(cls, config: Settings) -> str:
-        """Describes which states attend."""
-        back = {
-            "none": "without attention, so the premise reaches it only through its state",
-            "global": "its last state attends to the premise's states (global attention)",
-            "local": "each state attends to a window of the premise (local attention)",
-            "word-by-word": "each state attends to the premise, given what the previous one attended to",
-        }
-        return f"An LSTM that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: ChainedTrace = output.trace
