@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from core.data.dataset import DataError
 from core.wording import counted
@@ -81,6 +79,9 @@ def _components(ends: Sequence[tuple[int, int]], drawn: Sequence[bytes]) -> list
     if not ends:
         return []
     from_, to = np.array(ends).T
+    from scipy.sparse import coo_array  # here, because it takes long to import
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(len(ends), dtype=bool), (from_, to)), shape=(len(drawn), len(drawn)))
     of_text = connected_components(graph, directed=False)[1].tolist()
     rows: dict[int, list[int]] = {of_text[text]: [] for text in sorted(range(len(drawn)), key=drawn.__getitem__)}
