@@ -9,7 +9,7 @@ import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, is_typeddict
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import cattrs
 from cattrs.errors import AttributeValidationNote
@@ -42,13 +42,15 @@ def setting(default: Any = dataclasses.MISSING, *, one_of: Sequence[str] = (), *
     return dataclasses.field(default=default, metadata={"one_of": one_of, "bounds": bounds})
 
 
-def _check(value: object, field: dataclasses.Field[object]) -> None:
+def _out_of_bounds(value: object, field: dataclasses.Field[object]) -> str:
+    """The problem of a value of a :func:`setting`; empty if it is allowed."""
     words, bounds = field.metadata["one_of"], field.metadata["bounds"]
     if words and value not in words:
-        raise ValueError(f"{field.name} must be one of {', '.join(words)}, got {value!r}")
+        return f"{field.name} must be one of {', '.join(map(str, words))}, got {value!r}"
     if value is not None and not all(_BOUNDS[name][1](value, bound) for name, bound in bounds.items()):
         wanted = " and ".join(f"{_BOUNDS[name][0]} {bound:g}" for name, bound in bounds.items())
-        raise ValueError(f"{field.name} must be {wanted}, got {value!r}")
+        return f"{field.name} must be {wanted}, got {value!r}"
+    return ""
 
 
 def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any) -> cattrs.Converter:
@@ -75,8 +77,9 @@ def converter(checks: Mapping[type, Callable[[Any], None]] = {}, **options: Any)
             if not isinstance(value, dict):
                 raise TypeError
             structured = structure(value, kind)
-            for field in settings:
-                _check(getattr(structured, field.name), field)
+            wrong = [text for field in settings if (text := _out_of_bounds(getattr(structured, field.name), field))]
+            if wrong:
+                raise ValueError(*wrong)
             if kind in checks:
                 checks[kind](structured)
             return structured
@@ -119,6 +122,37 @@ def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter
         raise ValueError(problems(error, values, kind, where)[0]) from error
 
 
+def all_problems(values: object, kind: type[Any], where: str = "", by: cattrs.Converter = STRICT) -> list[str]:
+    """All problems of these values, for which :func:`checked` raises the first; empty if there are none."""
+    try:
+        by.structure(values, kind)
+    except Exception as error:  # cattrs collects anything that constructors raise
+        return problems(error, values, kind, where)
+    return []
+
+
+def fields_of(values: JsonMapping, kind: type[Any], by: cattrs.Converter = STRICT) -> tuple[JsonObject, list[str]]:
+    """Converts each value to the type of its field in a dataclass: the values that could be converted, and all problems
+    of the others, unknown keys first. The dataclass itself is not made, so its own checks do not run."""
+    fields, types = {field.name: field for field in dataclasses.fields(kind)}, get_type_hints(kind)
+    good: JsonObject = {}
+    wrong = [f"unknown key {key}{hint(str(key), fields)}" for key in values if key not in fields]
+    for name, field in fields.items():
+        if name not in values:
+            if field.default is field.default_factory is dataclasses.MISSING:
+                wrong.append(f"{name} is missing")
+            continue
+        try:
+            good[name] = by.structure(values[name], types[name])
+        except Exception as error:  # cattrs collects anything that constructors raise
+            wrong += problems(error, values[name], types[name], name)
+            continue
+        if "bounds" in field.metadata and (text := _out_of_bounds(good[name], field)):
+            wrong.append(text)
+            del good[name]
+    return good, wrong
+
+
 def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> list[str]:
     """The problems of a value that a converter rejected, in a few words each, unknown keys first."""
     if isinstance(error, cattrs.ClassValidationError | cattrs.IterableValidationError):
@@ -135,8 +169,10 @@ def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> li
         return [f"unknown key {f'{where}.{key}'.lstrip('.')}{hint(key, _fields(kind))}" for key in unknown]
     if isinstance(error, ValueError):
         # A constructor's message begins with the field it concerns, if there is one.
-        joint = "." if str(error).partition(" ")[0] in _fields(kind) else " "
-        return [f"{where}{joint}{error}".lstrip(". ")]
+        return [
+            f"{where}{'.' if str(text).partition(' ')[0] in _fields(kind) else ' '}{text}".lstrip(". ")
+            for text in error.args or ("",)
+        ]
     return [f"{where} must be {_in_words(kind)}, got {reprlib.repr(value)}".strip()]
 
 

@@ -47,6 +47,12 @@ def counted(count: int, noun: str, ending: str = "s") -> str:
     return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
+def together(problems: Sequence[str]) -> str:
+    """Several problems as a list, each once; one as it is."""
+    different = [*dict.fromkeys(problems)]
+    return different[0] if len(different) == 1 else "\n- ".join([f"{len(different)} problems", *different])
+
+
 def with_label(count: int, rows: int) -> str:
     """How many rows have a gold label: 9,824 of 10,000 rows have a label, no row has a label."""
     if not count:

@@ -40,8 +40,9 @@ from tests.models import (
 )
 from tests.rebuilt import Rebuilt, kinds_without_a_rebuilder, near
 from trainers.loop import ready
-from trainers.recipe import DataSource, Recipe
+from trainers.recipe import Recipe
 from trainers.set_up import Options
+from trainers.sources import DataSource
 from trainers.training_data import load_data
 
 PAIRS = [name for name in REGISTRY if not single(name)]

@@ -1,11 +1,13 @@
 """Fine-tune a pretrained transformer on a recipe's data: a cross-encoder in Hugging Face's format.
 
     python -m trainers finetune all-MiniLM-L6-v2 --recipe nli-wide --data DATA --out runs/guest-minilm
+    python -m trainers finetune all-MiniLM-L6-v2 --file FILE --columns premise=s1,hypothesis=s2,label=gold --out mine
 
-MODEL is a listed transformer, an installed package's, or a folder in Hugging Face's format. The recipe determines data,
-classes and roles; a row with weight below 1 is sampled with that probability. ``transformers.Trainer`` trains with
-cross-entropy, a linearly decaying learning rate and, if the processor supports it, bfloat16, and keeps the state that
-is best on dev. The output folder can be read by ``AutoModelForSequenceClassification`` and has float16 weights.
+MODEL is a listed transformer, an installed package's, or a folder in Hugging Face's format. The recipe, or your own
+file (as in `train`), determines data, classes and roles; a row with weight below 1 is sampled with that probability.
+``transformers.Trainer`` trains with cross-entropy, a linearly decaying learning rate and, if the processor supports it,
+bfloat16, and keeps the state that is best on dev. The output folder can be read by
+``AutoModelForSequenceClassification`` and has float16 weights.
 
 After an interruption --resume continues from the last saved state, kept in the folder OUT.training until training ends.
 """
@@ -13,7 +15,6 @@ After an interruption --resume continues from the last saved state, kept in the 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import math
 import shutil
@@ -27,23 +28,26 @@ import torch
 
 from core.checkpoint import available, load
 from core.data import Dataset
+from core.data.labels import key
 from core.errors import RunError
 from core.evaluation.predict import classify
 from core.evaluation.scores import summary
 from core.external.installed import installed_folder
-from core.external.settings import add_settings
+from core.external.settings import add_settings, settings_of
 from core.files import check_writable, whole_folder
 from core.json_types import JsonObject
+from trainers import own_file
 from trainers import recipe as recipes
 from trainers.commands import as_typed, given
 from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import add_precision, used_precision
-from trainers.training_data import read_source
+from trainers.training_data import read_all
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
     from trainers.recipe import Recipe
+    from trainers.sources import DataSource
 
 _LEARNT = (
     "all-MiniLM-L6-v2 was pre-trained on about 1.17 billion pairs, including the training pairs of SNLI and MNLI and "
@@ -59,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="a listed or installed transformer, or a folder in Hugging Face's format"
     )
-    parser.add_argument("--recipe", required=True, metavar="RECIPE", help="whose data, classes and roles are used")
+    parser.add_argument("--recipe", metavar="RECIPE", help="whose data, classes and roles are used")
+    own_file.add_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--title", default="", help="the model's display name (default: MODEL's)")
     parser.add_argument("--epochs", type=float, default=3.0, metavar="N", help="passes over the data (default: 3)")
@@ -85,9 +90,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the data, train, write and evaluate. Raises RunError before any time is spent on training."""
+    own_file.check(args, "--recipe RECIPE")
     _check(args)
     use_threads(args.threads)
-    tune(recipes.load(args.recipe), data_folder(args.data), args)
+    if args.file:
+        tune(own_file.of_file(args, architecture="two-sided"), args.file.parent, args)
+    else:
+        tune(recipes.load(args.recipe), data_folder(args.data), args)
     return 0
 
 
@@ -114,8 +123,9 @@ def finished(out: Path) -> bool:
 def tune(recipe: Recipe, data: Path, args: argparse.Namespace) -> None:
     """Trains on the recipe's data, writes the folder and evaluates it. Raises RunError before any time is spent on
     training."""
-    train = training_rows(recipe, data, args.rows, args.seed)
-    dev, *report = (read_source(data, dataclasses.replace(s, rows=args.rows)) for s in (recipe.dev, *recipe.report))
+    datasets = [*read_all(recipe, data, limit=args.rows)]
+    train = training_rows(recipe, datasets[: len(recipe.train)], args.seed)
+    dev, *report = (dataset for _, dataset in datasets[len(recipe.train) :])
     folder = installed_folder(args.model) or available().get(args.model) or Path(args.model)
     if not (folder / "config.json").is_file():
         raise RunError(f"{args.model} is not a model folder: give one that holds config.json and model.safetensors")
@@ -157,13 +167,12 @@ Row = tuple[str, str, int]
 """Both texts and the class index."""
 
 
-def training_rows(recipe: Recipe, data: Path, limit: int, seed: int) -> list[Row]:
-    """The labelled rows of all training sets, each sampled with its weight; in the share ``drop_full_stops`` of them
+def training_rows(recipe: Recipe, datasets: Sequence[tuple[DataSource, Dataset]], seed: int) -> list[Row]:
+    """The labelled rows of these training sets, each sampled with its weight; in the share ``drop_full_stops`` of them
     both texts lose their final full stop. Raises RunError if a class has no row."""
     generator = np.random.default_rng(seed)
     rows: list[Row] = []
-    for source in recipe.train:
-        dataset = read_source(data, dataclasses.replace(source, rows=limit or source.rows))
+    for source, dataset in datasets:
         print(dataset.summary(), flush=True)
         for row in dataset.rows:
             if not row.label or generator.random() >= source.weight_of(row.id):
@@ -180,7 +189,8 @@ def training_rows(recipe: Recipe, data: Path, limit: int, seed: int) -> list[Row
 
 
 def opened(folder: Path, recipe: Recipe, texts: Sequence[str], piece_texts: int) -> tuple[Any, Any]:
-    """The pretrained model with a new classifier, and its tokenizer. Raises RunError for a folder without one."""
+    """The pretrained model, with a new classifier unless it has as many classes, and its tokenizer. Raises RunError for
+    a folder without one."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
@@ -190,7 +200,7 @@ def opened(folder: Path, recipe: Recipe, texts: Sequence[str], piece_texts: int)
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         model = AutoModelForSequenceClassification.from_pretrained(
             folder, id2label=names, label2id={name: number for number, name in names.items()}, trust_remote_code=False,
-            use_safetensors=True, dtype=torch.float32,
+            use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise RunError(f"{folder.name} cannot be opened for training: {str(error).splitlines()[0]}") from error
@@ -298,13 +308,19 @@ def trained(
 def scored(folder: Path, datasets: Sequence[Dataset]) -> list[tuple[str, JsonObject]]:
     """The saved model's figures on each data set, read and predicted as in `trainers evaluate`."""
     checkpoint, device = load(folder), torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    out = []
+    numbers, out = {key(name): number for number, name in enumerate(checkpoint.labels)}, []
     for dataset in datasets:
-        gold = np.array([checkpoint.labels.index(row.label) for row in dataset.rows if row.label])
+        gold = np.array([numbers[key(row.label)] for row in dataset.rows if row.label])
         labelled = [number for number, row in enumerate(dataset.rows) if row.label]
         probabilities = classify(checkpoint, dataset, device)[labelled]
         out.append((dataset.name, summary(gold, probabilities)))
     return out
+
+
+def own_title(model: str) -> str:
+    """The display name of a model, its folder's name if it has no other."""
+    folder = installed_folder(model) or available().get(model) or Path(model)
+    return settings_of(folder).title or folder.name
 
 
 def describe(
@@ -313,9 +329,9 @@ def describe(
 ) -> None:  # fmt: skip
     """Writes README.md for readers and ``pairlens.json`` for the app."""
     data = ", ".join(source.name for source in recipe.train)
-    options = {"recipe": args.recipe, "data": "DATA", "out": args.out.name}
+    options = {"out": args.out.name} if args.file else {"recipe": args.recipe, "data": "DATA", "out": args.out.name}
     command = as_typed("trainers finetune", Path(args.model).name, **options | args.given)
-    title, before = args.title or Path(args.model).name, LEARNT_BEFORE.get(Path(args.model).name, "")
+    title, before = args.title or own_title(args.model), LEARNT_BEFORE.get(Path(args.model).name, "")
     lines = [
         f"# {title}\n",
         f"{Path(args.model).name}, fine-tuned as a cross-encoder for {recipe.task} by\n\n    {command}\n",

@@ -16,6 +16,7 @@ from core.command_line import add_class_names
 from core.data import Picked
 from core.data import labels as meanings
 from core.data.labels import CountsAs, Scale, key, question
+from core.data.picked import PARTS
 from core.errors import RunError
 from core.files import check_writable
 from core.json_types import JsonObject
@@ -99,12 +100,6 @@ def use_threads(count: int) -> None:
         torch.set_num_threads(count)
 
 
-PARTS = {
-    **dict.fromkeys(("premise", "first", "sentence1", "question", "text"), "first"),
-    **dict.fromkeys(("hypothesis", "second", "sentence2", "answer"), "second"),
-    **{part: part for part in ("label", "id", "group")},
-}
-"""The fields of :class:`core.data.Picked` by their names in --columns."""
 _NEXT_PART = re.compile(rf",(?=\s*(?:{'|'.join(PARTS)})\s*=)", re.IGNORECASE)
 """A comma before another part: column names may contain commas."""
 

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,42 +21,11 @@ from core.files import read_yaml
 from core.json_types import JsonMapping, JsonObject, setting
 from core.models import spec_of
 from core.models.base import ModelConfig, check_sides
-from core.wording import hint
+from core.wording import hint, together
+from trainers.sources import DataSource
 
 FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
 """The folders of recipes: by task, and those used only by a table."""
-
-
-@dataclass(frozen=True)
-class DataSource:
-    """One data file of a recipe, relative to the data folder (``--data``)."""
-
-    name: str
-    """The name in results; a sample's name includes its size ("SNLI-86k")."""
-    path: str
-    licence: str = "not stated"
-    rows: int = 0
-    """Sample size, with the same rows whatever the recipe's seed; 0: all."""
-    block: int = 0
-    """Reads FEVER's file in blocks of this many lines, each like a separate file, see :func:`core.data.read`; 0: all at
-    once."""
-    weight: float = 1.0
-    """Weight of a row in the training loss; rows with weight 0 are removed before sampling."""
-    part_weights: dict[str, float] = field(default_factory=dict)
-    """Weights that replace ``weight`` for rows whose id is this name, a hyphen and a number: SNLI-86k consists of parts
-    that were selected in different ways and are named in the ids."""
-    taught: bool = True
-    """Whether the recipe's teachers are applied to these rows. Labels that hold by construction need no teacher, and a
-    teacher that never saw such pairs would pass on its mistakes."""
-
-    def weight_of(self, row_id: str) -> float:
-        """The weight of the row with this id."""
-        return self.part_weights.get(kind_of(row_id), self.weight)
-
-
-def kind_of(row_id: str) -> str:
-    """The part of a data set named in a row's id: the text before its last hyphen, empty if there is none."""
-    return row_id.rpartition("-")[0]
 
 
 @dataclass(frozen=True)
@@ -73,10 +42,9 @@ class Recipe:
     """Evaluated once at the end."""
     model: JsonObject = field(default_factory=dict)
     """Settings of the architecture except ``input_size`` and ``classes``, which follow from words and labels."""
-    task: str = setting(
-        "entailment", one_of=("entailment", "fact checking", "answer selection", "paraphrase", "text classification")
-    )
-    """``answer selection`` is evaluated by MAP over questions on dev; the others by accuracy."""
+    task: str = "entailment"
+    """``entailment``, ``fact checking``, ``answer selection``, ``paraphrase``, ``text classification``, or a name of
+    your own. Data with questions are evaluated by MAP, all others by accuracy."""
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
     roles: tuple[str, ...] = ("premise", "hypothesis")
@@ -157,34 +125,73 @@ class Recipe:
     seed: int = setting(0, least=0)
 
     def __post_init__(self) -> None:
-        self.model_config()
-        if not self.train:
-            raise RecipeError("train names no data; give at least one file with name and path")
+        if found := [text for _, text in self.contradictions()]:
+            raise RecipeError(together(found))
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """All contradictions among the values, each after the keys it concerns."""
+        if not self.task or not self.train:
+            yield (
+                "task train",
+                "task is empty; name it"
+                if self.train
+                else ("train names no data; give at least one file with name and path"),
+            )
         if not self.labels or len(set(self.labels)) < len(self.labels):
-            raise RecipeError(f"labels must be different names, got {', '.join(self.labels) or 'none'}")
+            yield "labels", f"labels must be different names, got {', '.join(self.labels) or 'none'}"
+        for key, sources in (("train", self.train), ("dev", (self.dev,)), ("report", self.report)):
+            for source in sources:
+                yield from ((f"{key} labels", f"{key} {source.name}: {text}") for text in source.problems(self.labels))
+        yield from (("architecture model labels", text) for text in self._of_model())
         if any(limit < 1 for limit in self.token_limits.values()):
-            raise RecipeError(f"token_limits must be whole numbers from 1, got {self.token_limits}")
+            yield "token_limits", f"token_limits must be whole numbers from 1, got {self.token_limits}"
         if len(self.roles) not in (1, 2) or len({*self.roles, ""}) <= len(self.roles):
-            raise RecipeError(f"roles must be two different names (one for single texts), got {self.roles}")
+            yield "roles", f"roles must be two different names (one for single texts), got {self.roles}"
+            return
         sides = (*self.roles, BOTH) if len(self.roles) == 2 else self.roles
         if self.judged not in sides:
-            raise RecipeError(f"judged must be one of {', '.join(sides)}, got {self.judged!r}")
-        strange = [role for role in self.token_limits if role not in self.roles]
-        if strange:
-            raise RecipeError(f"unknown key token_limits.{strange[0]}{hint(strange[0], self.roles)}")
-        check_sides(self.architecture, self.model, len(self.roles) - 1, self.judged)
+            yield "judged roles", f"judged must be one of {', '.join(sides)}, got {self.judged!r}"
+        for role in self.token_limits:
+            if role not in self.roles:
+                yield "token_limits roles", f"unknown key token_limits.{role}{hint(role, self.roles)}"
+        yield from (("train_words tune_words init init_classifier linear", text) for text in self._of_stages())
+
+    def _of_model(self) -> Iterator[str]:
+        """What is wrong with the model's settings or the texts it would read."""
+        try:
+            kind, given = spec_of(self.architecture).config, {"input_size": 1, "classes": len(self.labels)}
+        except ValueError as error:
+            yield str(error)
+            return
+        yield from (
+            f"unknown key model.{key}: it follows from the words and the labels" for key in given if key in self.model
+        )
+        own = {key: value for key, value in self.model.items() if key not in given}
+        wrong = json_types.all_problems({**own, **given}, kind, "model")
+        yield from wrong
+        if not wrong and len(self.roles) in (1, 2):
+            try:
+                check_sides(self.architecture, self.model, len(self.roles) - 1, self.judged)
+            except ValueError as error:
+                yield str(error)
+
+    def _of_stages(self) -> Iterator[str]:
+        """Settings that exclude or need each other."""
         if self.train_words and self.tune_words:
-            raise RecipeError(
-                "train_words starts from random vectors, tune_words from a table's; leave one of them out"
-            )
+            yield "train_words starts from random vectors, tune_words from a table's; leave one of them out"
         if self.linear and self.transfer:
-            raise RecipeError("linear is fitted to labels: leave it, or the rows without labels (transfer), out")
+            yield "linear is fitted to labels: leave it, or the rows without labels (transfer), out"
         if self.init_classifier and not self.init:
-            raise RecipeError("init_classifier needs init, the checkpoint whose classifier is meant")
+            yield "init_classifier needs init, the checkpoint whose classifier is meant"
         if self.init_share and not self.init_classifier:
-            raise RecipeError("init_share needs init and init_classifier: a mean is taken of all weights")
+            yield "init_share needs init and init_classifier: a mean is taken of all weights"
         if self.trains_words and (self.vectors or self.linear):
-            raise RecipeError("train_words and tune_words go with neither vectors nor linear; leave those out")
+            yield "train_words and tune_words go with neither vectors nor linear; leave those out"
+
+    @property
+    def sources(self) -> tuple[DataSource, ...]:
+        """All its data."""
+        return (*self.train, self.dev, *self.report)
 
     @property
     def right_class(self) -> int | None:
@@ -197,12 +204,9 @@ class Recipe:
         return bool(self.train_words or self.tune_words)
 
     def model_config(self) -> ModelConfig:
-        """The model's settings, for any dimension of word vectors. Raises ValueError for an unknown key or invalid
-        value."""
-        kind, given = spec_of(self.architecture).config, {"input_size": 1, "classes": len(self.labels)}
-        for key in given.keys() & self.model:
-            raise RecipeError(f"unknown key model.{key}: it follows from the words and the labels")
-        return json_types.checked({**self.model, **given}, kind, "model")
+        """The model's settings, for any dimension of word vectors."""
+        given = {"input_size": 1, "classes": len(self.labels)}
+        return json_types.checked({**self.model, **given}, spec_of(self.architecture).config, "model")
 
     def to_dict(self) -> JsonObject:
         """Plain dicts, lists, strings and numbers; the inverse of :func:`from_dict`."""
@@ -230,7 +234,8 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
     if not path.is_file():
         raise RecipeError(f"unknown recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
     try:
-        return from_dict(_changed(_with_its_model(path), changes))
+        values, wrong = changed(_with_its_model(path), changes)
+        return from_dict(values, wrong)
     except RecipeError as error:
         raise RecipeError(f"recipe {path.stem}: {error}") from None
 
@@ -252,38 +257,64 @@ def _keys(path: Path) -> JsonObject:
         values = read_yaml(path)
     except ValueError as error:
         raise RecipeError(f"{error}; fix it there") from None
+    if isinstance(values, dict) and isinstance(values.get("recipe"), dict):  # a checkpoint's card
+        values = values["recipe"]
     if not isinstance(values, dict):
         raise RecipeError(f"{path.name} must hold keys and values, such as `lr: 0.002`")
     return values
 
 
-def from_dict(values: JsonMapping) -> Recipe:
-    """A recipe from plain values; keys and types are checked."""
-    try:
-        return json_types.checked(dict(values), Recipe, by=_CONVERTER)
-    except ValueError as error:
-        raise RecipeError(str(error)) from None
+def from_dict(values: JsonMapping, wrong: Sequence[str] = ()) -> Recipe:
+    """A recipe from plain values. Raises RecipeError with all problems at once, those in ``wrong`` first."""
+    good, found = json_types.fields_of(values, Recipe, _CONVERTER)
+    found = [*wrong, *found]
+    if not found:
+        return Recipe(**good)
+    broken = {field.name for field in dataclasses.fields(Recipe)} - good.keys() & values.keys()
+    unchecked = object.__new__(Recipe)
+    for each in dataclasses.fields(Recipe):
+        default = each.default_factory() if each.default_factory is not dataclasses.MISSING else each.default
+        if default is dataclasses.MISSING and each.name not in good:
+            broken.add(each.name)
+            default = _STANDS_IN.get(each.name, "")
+        object.__setattr__(unchecked, each.name, good.get(each.name, default))
+    found += [text for keys, text in unchecked.contradictions() if not broken & {*keys.split()}]
+    raise RecipeError(together(found))
 
 
-def _changed(values: JsonObject, changes: Sequence[str]) -> JsonObject:
-    values = dict(values)
+_STANDS_IN = {"architecture": "attconv-light", "train": (DataSource("", ""),), "dev": DataSource("", "")}
+"""Values for keys that are missing or broken, while the others are checked."""
+
+
+def changed(values: JsonObject, changes: Sequence[str]) -> tuple[JsonObject, list[str]]:
+    """The values with these changes, and the problems of those that cannot be made."""
+    wrong = list[str]()
     for change in changes:
-        key, sign, text = change.partition("=")
-        if not sign or not key:
-            raise RecipeError(f"--set wants key=value, such as lr=0.001, got {change!r}")
         try:
-            value = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError):
-            raise RecipeError(f"--set {key}: {text!r} is not a readable value") from None
-        *parents, last = key.split(".")
-        inner: Any = values
-        for parent in parents:
-            at = _place(inner, parent, key)
-            below = inner.get(at, {}) if isinstance(inner, dict) else inner[at]
-            if not isinstance(below, dict | list):
-                raise RecipeError(f"--set {key}: {parent} has no parts")
-            inner[at] = inner = copy.copy(below)
-        inner[_place(inner, last, key)] = value
+            values = _with(values, change)
+        except RecipeError as error:
+            wrong.append(str(error))
+    return values, wrong
+
+
+def _with(values: JsonObject, change: str) -> JsonObject:
+    values = dict(values)
+    key, sign, text = change.partition("=")
+    if not sign or not key:
+        raise RecipeError(f"--set wants key=value, such as lr=0.001, got {change!r}")
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):
+        raise RecipeError(f"--set {key}: {text!r} is not a readable value") from None
+    *parents, last = key.split(".")
+    inner: Any = values
+    for parent in parents:
+        at = _place(inner, parent, key)
+        below = inner.get(at, {}) if isinstance(inner, dict) else inner[at]
+        if not isinstance(below, dict | list):
+            raise RecipeError(f"--set {key}: {parent} has no parts")
+        inner[at] = inner = copy.copy(below)
+    inner[_place(inner, last, key)] = value
     return values
 
 

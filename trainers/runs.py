@@ -23,7 +23,8 @@ from core.data import Dataset
 from core.evaluation.predict import probabilities
 from core.files import whole_file
 from trainers import resume
-from trainers.recipe import DataSource, Recipe
+from trainers.recipe import Recipe
+from trainers.sources import DataSource
 from trainers.training_data import TrainingData, load_data, read_source, table_for
 
 if TYPE_CHECKING:

@@ -1,8 +1,13 @@
-"""Train a model from a recipe and write it as a checkpoint folder.
+"""Train a model from a recipe, or on a file of your own, and write it as a checkpoint folder.
 
     python -m trainers train nli-attconv-light --data ../shared/data
+    python -m trainers train --file FILE --columns premise=sent1,hypothesis=sent2,label=gold --from nli-two-sided
     python -m trainers train nli-attconv-light --set lr=0.001 --set model.match=bilinear --out runs/bilinear
     torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint HOST:PORT -m trainers train nli-esim
+
+With --file the recipe follows from the rows: classes, roles, a fifth of the rows held out, batches and epochs. The
+model starts from the weights of a checkpoint (--from), with its classifier if the labels are its classes, or from
+random ones (--architecture). The recipe is on the card, and FOLDER/card.json as RECIPE repeats the run.
 
 The folder is ready to use: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS. A killed
 run continues with --resume and gives the same weights as an uninterrupted one. With several processes, here or on
@@ -24,8 +29,8 @@ from core.errors import RunError
 from core.evaluation.probe import figures, probe, suits
 from core.evaluation.suites import SUITES
 from core.files import check_writable
+from trainers import own_file, resume, runs
 from trainers import recipe as recipes
-from trainers import resume, runs
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options, data_folder, use_threads
@@ -34,11 +39,25 @@ from trainers.processes import launcher, number
 from trainers.teaching import finetuned_first, trained_first
 from trainers.training_data import load_data, table_for
 
+BASE = "nli-two-sided"
+"""The checkpoint from which training on a file starts."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers train`."""
     known = ", ".join(recipes.names())
-    parser.add_argument("recipe", metavar="RECIPE", help=f"a name ({known}) or the path of a YAML file")
+    parser.add_argument(
+        "recipe", metavar="RECIPE", nargs="?", help=f"a name ({known}) or the path of a YAML file, or of a card.json"
+    )
+    own_file.add_arguments(parser)
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
+        "--from", dest="base", default="", metavar="CHECKPOINT", help=f"with --file: start from it (default: {BASE})"
+    )
+    start.add_argument("--architecture", default="", metavar="NAME", help="with --file: start from random weights")
+    parser.add_argument("--rows", type=int, default=0, metavar="N", help="with --file: use a sample of N rows")
+    parser.add_argument("--title", default="", help="with --file: the model's display name")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="with --file (default: 0)")
     parser.add_argument(
         "--out", type=Path, help="folder of the checkpoint (default: NAME in $PAIRLENS_CHECKPOINTS, else in runs/)"
     )
@@ -61,8 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything, read the data, train."""
     # Importing Fabric takes over a second: not for --help, nor for a misspelt recipe.
-    recipe = recipes.load(args.recipe, args.changes)
-    folder = data_folder(args.data)
+    recipe, folder = _recipe(args)
     out = args.out or Path(os.environ.get("PAIRLENS_CHECKPOINTS") or "runs") / recipe.name
     if prepare(out, args.resume, args.overwrite):
         print(f"{out} is already finished, with no state to resume from: its card.json has the results")
@@ -90,6 +108,15 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{SUITES[name].title}: {result['right']} of {result['total']} pairs")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
+
+
+def _recipe(args: argparse.Namespace) -> tuple[recipes.Recipe, Path]:
+    """The recipe and its data folder. Raises RunError for options that do not go together."""
+    own_file.check(args, "RECIPE")
+    if args.file is None:
+        return recipes.load(args.recipe, args.changes), data_folder(args.data)
+    base = "" if args.architecture else args.base or BASE
+    return own_file.of_file(args, base, args.architecture, args.changes), args.file.parent
 
 
 def _train_teachers(recipe: recipes.Recipe, folder: Path, out: Path, args: argparse.Namespace) -> None:
@@ -138,5 +165,6 @@ def scores_text(result: Mapping[str, float]) -> str:
 
 def command(args: argparse.Namespace) -> str:
     """The command that repeats this training, without this machine's folders."""
-    typed = as_typed("trainers train", Path(args.recipe).name, data="DATA", **args.given)
+    names, data = ((), None) if args.file else ((Path(args.recipe).name,), "DATA")
+    typed = as_typed("trainers train", *names, data=data, **args.given)
     return typed.replace("python", shlex.join(launcher(args.devices)), 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,16 +16,24 @@ from torch import Tensor
 from core.card import ranked_by
 from core.checkpoint.checkpoint import judged_side
 from core.data import DataError, Dataset, Example, read
+from core.data.dataset import UnknownLayoutError
+from core.data.labels import MOST_ASKED, key
+from core.data.split import parts
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.json_types import JsonObject
 from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
-from trainers.recipe import DataSource, Recipe
+from core.wording import together
+from trainers.recipe import Recipe
+from trainers.sources import DataSource
 from trainers.teaching import recombined
 from trainers.trained_words import random_table
 from trainers.vectors import read_folder, read_vectors
+
+RowsOf = Callable[[Path, DataSource], Dataset]
+"""Reads a recipe's data file in the data folder, as :func:`read_source` does."""
 
 
 @dataclass(frozen=True)
@@ -47,33 +56,25 @@ class TrainingData:
     """SHA-256 of the files' contents."""
 
 
-def load_data(
-    recipe: Recipe, folder: Path, quiet: bool = False, rows_of: Callable[[Path, DataSource], Dataset] | None = None
-) -> TrainingData:
+def load_data(recipe: Recipe, folder: Path, quiet: bool = False, rows_of: RowsOf | None = None) -> TrainingData:
     """Reads and encodes all data sets of a recipe; ``rows_of`` replaces :func:`read_source`.
 
     Raises DataError or RunError before any time is spent on training.
     """
-    rows_of = rows_of or read_source
     vocabulary = Vocabulary()
     digest = hashlib.sha256()
-    sizes: dict[str, int] = {}
     kind = recipe.model_config().linguistic
     limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
 
-    def get(source: DataSource) -> Dataset:
-        dataset = rows_of(folder, source)
-        if dataset.single != (len(recipe.roles) == 1):
-            has = "single texts" if dataset.single else "pairs"
-            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; fix roles or the file")
+    datasets = {id(source): dataset for source, dataset in read_all(recipe, folder, rows_of)}
+    for source in recipe.sources:
+        dataset = datasets[id(source)]
         digest.update(f"{dataset.sha256} {source.rows}\n".encode())
-        sizes[source.name] = len(dataset.rows)
         if not quiet:
             print(dataset.summary(), flush=True)
-        return dataset
 
     def read_rows(*sources: DataSource) -> list[tuple[Example, DataSource]]:
-        return [(row, source) for source in sources for row in get(source).rows]
+        return [(row, source) for source in sources for row in datasets[id(source)].rows]
 
     def encoded(rows: Sequence[tuple[Example, DataSource]]) -> Encoded:
         return encode(
@@ -101,7 +102,7 @@ def load_data(
         {source.name: encoded(read_rows(source)) for source in recipe.report},
         vocabulary,
         torch.tensor([source.taught for _, source in train]),
-        tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
+        tuple({"name": s.name, "rows": len(datasets[id(s)].rows), "licence": s.licence} for s in recipe.train),
         digest.hexdigest(),
     )
 
@@ -124,16 +125,71 @@ def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tens
     return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
 
 
+def read_all(
+    recipe: Recipe, folder: Path, rows_of: RowsOf | None = None, limit: int = 0
+) -> Iterator[tuple[DataSource, Dataset]]:
+    """Each source of a recipe with its rows, whose labels are the recipe's classes. ``limit``: samples so many rows of
+    each. Raises DataError with the problems of all sources before the first one is yielded."""
+    found, wrong = list[tuple[DataSource, Dataset]](), list[str]()
+    for source in recipe.sources:
+        asked = dataclasses.replace(source.naming(recipe.labels), rows=limit or source.rows)
+        try:
+            dataset = (rows_of or read_source)(folder, asked)
+            _check_rows(recipe, source, dataset)
+            found.append((source, dataset))
+        except DataError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise DataError(together(wrong))
+    yield from found
+
+
+def _check_rows(recipe: Recipe, source: DataSource, dataset: Dataset) -> None:
+    if dataset.single != (len(recipe.roles) == 1):
+        has = "single texts" if dataset.single else "pairs"
+        raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; fix roles or the file")
+    unknown = [label for label in dataset.labels if label not in recipe.labels]
+    if unknown:
+        some = ", ".join(unknown[:MOST_ASKED]) + (" …" if len(unknown) > MOST_ASKED else "")
+        raise DataError(
+            f"{source.name} has labels that are not among the recipe's ({', '.join(recipe.labels)}): give the class of "
+            f"each, or nothing to leave its rows out, as in counts_as: {{{unknown[0]}: CLASS}}; they are {some}"
+        )
+
+
 def read_source(folder: Path, source: DataSource) -> Dataset:
-    """The rows of a recipe's data file with positive weight, sampled to its ``rows``. Raises DataError."""
+    """The rows of a recipe's data file with positive weight, sampled to its ``rows``, or one part of them. Raises
+    DataError."""
     if not (folder / source.path).is_file():
         raise DataError(
             f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
             "or change the recipe"
         )
-    dataset = read(folder / source.path, source.name, block=source.block)
-    weighed = tuple(row for row in dataset.rows if source.weight_of(row.id) > 0)
-    return sample(dataclasses.replace(dataset, rows=weighed), source.rows)
+    classes = {key(label): name for label, name in source.counts_as.items()}
+    try:
+        dataset = read(
+            folder / source.path, source.name, block=source.block, columns=source.picked, named=frozenset(classes)
+        )
+    except UnknownLayoutError as error:
+        raise DataError(re.sub(r"--columns (\S+)\)", _in_a_recipe, str(error))) from None
+    rows = (row.relabelled(classes) for row in dataset.rows if source.weight_of(row.id) > 0)
+    named = tuple(row for row in rows if row.label != "")
+    return part_of(sample(dataclasses.replace(dataset, rows=named), source.rows), source)
+
+
+def _in_a_recipe(columns: re.Match[str]) -> str:
+    """The value of --columns as a recipe has it."""
+    return f"columns: {{{columns[1].replace('=', ': ').replace(',', ', ')}}} in the recipe)"
+
+
+def part_of(dataset: Dataset, source: DataSource) -> Dataset:
+    """The part of the rows that a source names."""
+    if not source.part:
+        return dataset
+    rows = dataset.rows
+    both = parts([(row.first, row.second) for row in rows], source.share, labels=[row.label for row in rows])
+    own = both.train if source.part == "train" else both.held_out
+    return dataclasses.replace(dataset, rows=tuple(rows[number] for number in own))
 
 
 def sample(dataset: Dataset, rows: int) -> Dataset:

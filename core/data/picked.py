@@ -26,6 +26,14 @@ _SHOWN = 20
 """Maximum number of column names in a message."""
 
 
+PARTS = {
+    **dict.fromkeys(("premise", "first", "sentence1", "question", "text"), "first"),
+    **dict.fromkeys(("hypothesis", "second", "sentence2", "answer"), "second"),
+    **{part: part for part in ("label", "id", "group")},
+}
+"""The fields of :class:`Picked` by the names of the parts in --columns and recipes."""
+
+
 @dataclass(frozen=True)
 class Picked:
     """A file's columns by name, or by number from 1 if it has no header; empty for missing parts. Without ``second``

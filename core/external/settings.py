@@ -107,8 +107,8 @@ def check(folder: Path, settings: ExternalSettings, labels: Sequence[str]) -> No
         problem = f"it names {len(settings.labels)} labels for {len(labels)} classes"
     elif len(set(settings.labels)) < len(settings.labels):
         problem = "its labels must be different names"
-    elif settings.task and settings.task not in TASKS:
-        problem = f"its task must be one of {', '.join(TASKS)}"
+    elif settings.task and settings.task not in TASKS and not settings.roles:
+        problem = f"its task must be one of {', '.join(TASKS)}, or have roles, the names of its two texts"
     elif parse_head(settings.head) is None:
         problem = f"its head must be as 7.4 (layer 7, head 4), {MEAN} or {ROLLOUT}"
     elif settings.roles and (len(set(settings.roles)) != 2 or not all(settings.roles)):

@@ -12,8 +12,9 @@ from core.data.dataset import Example
 from core.data.fever import filled
 from tests.core.made_up import make_table
 from trainers.loop import train
-from trainers.recipe import DataSource, Recipe
+from trainers.recipe import Recipe
 from trainers.set_up import Options
+from trainers.sources import DataSource
 from trainers.training_data import load_data
 
 CLAIMS = [

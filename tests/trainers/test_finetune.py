@@ -10,10 +10,12 @@ import transformers
 from core.checkpoint import load, read_card
 from core.errors import RunError
 from core.explain import explain
+from core.external.settings import add_settings
 from tests.guests import make
 from trainers import finetune
 from trainers import recipe as recipes
 from trainers.__main__ import main
+from trainers.training_data import read_all
 
 PAIR = ("a red dog runs", "not a red dog")
 
@@ -43,6 +45,22 @@ def test_the_folder_is_one_that_the_library_reads(command, tmp_path, capsys):
         logits = model.eval()(**tokenizer(*PAIR, return_tensors="pt")).logits[0]
     torch.testing.assert_close(logits, torch.tensor(explanation.logits), atol=1e-5, rtol=0)
     assert not (tmp_path / "tuned.training").exists()
+
+
+def test_a_file_of_ones_own_and_the_models_title(tmp_path):
+    make(tmp_path / "small-bert")
+    add_settings(tmp_path / "small-bert", title="Small BERT")
+    rows = "".join(f"text {i},other {i},{('Same', 'not')[i % 2]}\n" for i in range(20))
+    (tmp_path / "events.csv").write_text("headline A,headline B,verdict\n" + rows)
+    picked = "first=headline A,second=headline B,label=verdict"
+    command = ["finetune", str(tmp_path / "small-bert"), "--file", str(tmp_path / "events.csv"), "--columns", picked]
+    assert main([*command, "--epochs", "1", "--threads", "1", "--out", str(tmp_path / "tuned")]) == 0
+    card = read_card(tmp_path / "tuned")
+    assert (card["title"], card["task"], card["labels"]) == ("Small BERT", "events", ["not", "same"])
+    assert (card["roles"]["first"], card["roles"]["second"]) == ("headline A", "headline B")
+    assert explain(load(tmp_path / "tuned"), *PAIR).labels == ("not", "same")
+    told = f"finetune small-bert --out tuned --file events.csv --columns '{picked}'"
+    assert told in (tmp_path / "tuned/README.md").read_text()
 
 
 def test_a_cut_vocabulary_keeps_frequent_pieces_and_their_vectors(tmp_path):
@@ -101,4 +119,4 @@ def test_a_class_without_rows_is_named(data):
     recipe = recipes.load("nli-two-sided")
     labels = replace(recipe, labels=(*recipe.labels, "other"))
     with pytest.raises(RunError, match="no training row has the class other"):
-        finetune.training_rows(labels, data, 0, 1)
+        finetune.training_rows(labels, [*read_all(recipe, data)][: len(recipe.train)], 1)

@@ -16,7 +16,7 @@ from trainers.__main__ import main
 from trainers.paper.__main__ import main as paper
 from trainers.paper.table.systems import TABLES
 from trainers.paper.table.training import recipe_of
-from trainers.recipe import DataSource
+from trainers.sources import DataSource
 from trainers.training_data import read_source
 
 SMALL = {"hidden": 6, "embedding_dropout": 0.0, "dropout": 0.0}

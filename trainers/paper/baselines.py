@@ -30,7 +30,7 @@ from core.reading.tokens import tokenize
 from trainers import recipe as recipes
 from trainers.commands import as_typed
 from trainers.options import add_options, data_folder
-from trainers.recipe import DataSource
+from trainers.sources import DataSource
 from trainers.tables import write_rows
 from trainers.training_data import read_source
 

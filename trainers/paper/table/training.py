@@ -19,9 +19,10 @@ from core.errors import RunError
 from core.evidence import BOTH
 from core.models import spec_of
 from trainers.paper.table.systems import System
-from trainers.recipe import DataSource, Recipe
+from trainers.recipe import Recipe
 from trainers.runs import Calls, once_each, one_run
 from trainers.set_up import Options
+from trainers.sources import DataSource
 from trainers.training_data import read_source
 
 
