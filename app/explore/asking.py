@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app import panels
 from app.explore import what_if
-from app.explore.reading import Read
+from app.explore.answering import Answered
 from app.explore.what_if import WhatIf
 from app.model_choice import second_opinion
 from app.models.card import first_result
@@ -86,17 +86,17 @@ class Why:
     what_if: WhatIf
 
 
-def why(read: Read) -> Why:
+def why(answered: Answered) -> Why:
     """The questions for a pair."""
-    page, checkpoint = read.page, read.checkpoint
-    question = read.question
+    page, checkpoint = answered.page, answered.checkpoint
+    question = answered.question
     model, typed = {"model": page.model}, page.texts[0].now
-    sides = [side for side in (read.shown.first, *read.shown.contexts) if side.role]
+    sides = [side for side in (answered.shown.first, *answered.shown.contexts) if side.role]
     return Why(
         question=model | {"first": page.pair.first, "second": page.pair.second},
         shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": page.head},
-        verdict=followed(checkpoint, read.trained),
-        methods=_methods(read),
+        verdict=followed(checkpoint, answered.trained),
+        methods=_methods(answered),
         knockouts=_knockouts(question),
         costs={
             "change": _price(cost.of_smallest_change, question),
@@ -105,17 +105,17 @@ def why(read: Read) -> Why:
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),
-        second=_second(read),
-        shows=_shows(read.shown),
-        what_if=what_if.panel(page, checkpoint, read.steps),
+        second=_second(answered),
+        shows=_shows(answered.shown),
+        what_if=what_if.panel(page, checkpoint, answered.steps),
     )
 
 
-def _second(read: Read) -> Second | None:
-    model = second_opinion(read.checkpoint.name, read.checkpoint.card, read.cards)
+def _second(answered: Answered) -> Second | None:
+    model = second_opinion(answered.checkpoint.name, answered.checkpoint.card, answered.cards)
     if model is None:
         return None
-    card = read.cards[model]
+    card = answered.cards[model]
     first = first_result(card)
     return Second(model, str(card["title"]), f"{first.text} right on {first.data}" if first else "")
 
@@ -133,23 +133,23 @@ def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
     return explanation.class_names[target_class(checkpoint, explanation.probabilities)]
 
 
-def shown_method(read: Read) -> str:
+def shown_method(answered: Answered) -> str:
     """The method of the displayed word effects: the user's choice, or else :func:`_first`."""
-    page = read.page
-    return page.method if page.drawn or page.method != TAKEN_AWAY else _first(read)
+    page = answered.page
+    return page.method if page.drawn or page.method != TAKEN_AWAY else _first(answered)
 
 
-def _first(read: Read) -> str:
+def _first(answered: Answered) -> str:
     """The default method: dropping words if combined removal is slow."""
-    slow = read.checkpoint.seconds and not cost.of_words(read.question).brisk
+    slow = answered.checkpoint.seconds and not cost.of_words(answered.question).brisk
     return DROPPED if slow else TAKEN_AWAY
 
 
-def _methods(read: Read) -> Mapping[str, MethodChoice]:
-    known = [name for name, method in METHODS.items() if method.available(read.checkpoint)]
-    first = _first(read)
+def _methods(answered: Answered) -> Mapping[str, MethodChoice]:
+    known = [name for name, method in METHODS.items() if method.available(answered.checkpoint)]
+    first = _first(answered)
     known.sort(key=lambda name: name != first)
-    return {name: MethodChoice.of(METHODS[name], _price(cost.of_words, read.question, name)) for name in known}
+    return {name: MethodChoice.of(METHODS[name], _price(cost.of_words, answered.question, name)) for name in known}
 
 
 def _price(cost_of: Callable[..., cost.Cost], question: Question, *method: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app import components
 from app.components import About, Frame
 from app.explore import asking, candidates, what_if
-from app.explore.reading import Read
+from app.explore.answering import Answered
 from app.page_state.codec import unusable
 from app.pair_form import digest
 from app.panels import Drawing, verdict
@@ -15,42 +15,42 @@ from app.panels.verdict import Verdict
 from core.alone import unread
 
 
-def drawing(read: Read) -> Drawing:
+def drawing(answered: Answered) -> Drawing:
     """The drawing of a pair."""
-    page, checkpoint, shown = read.page, read.checkpoint, read.shown
+    page, checkpoint, shown = answered.page, answered.checkpoint, answered.shown
     said = replace(
         Verdict.of(shown),
-        alone=verdict.beside(read.alone),
-        trained=verdict.shares(read.trained) if read.unlike else None,
-        what_if=read.unlike,
+        alone=verdict.beside(answered.alone),
+        trained=verdict.shares(answered.trained) if answered.unlike else None,
+        what_if=answered.unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(shown.class_names),
     )
     head = {"own": checkpoint.card["config"].get("head")}
     return Drawing.of(
-        shown, verdict=said, show=page.show, unread=unread(checkpoint.card), head=head, why=asking.why(read)
+        shown, verdict=said, show=page.show, unread=unread(checkpoint.card), head=head, why=asking.why(answered)
     )
 
 
-def frame(read: Read, problems: list[str]) -> Frame:
+def frame(answered: Answered, problems: list[str]) -> Frame:
     """The frame of the drawing. ``problems``: of the link."""
-    problems = [*problems, *unusable(read.unusable), *what_if.problems(read.page, read.steps)]
-    frame = components.frame(read.shown, read.checkpoint.card, read.page, problems)
-    if not read.unlike:
+    problems = [*problems, *unusable(answered.unusable), *what_if.problems(answered.page, answered.steps)]
+    frame = components.frame(answered.shown, answered.checkpoint.card, answered.page, problems)
+    if not answered.unlike:
         return frame
-    *texts, verdict = components.about(read.shown).lines
-    return replace(frame, about=About(stem(read), (*texts, f"{verdict}, what if: {read.unlike}")))
+    *texts, verdict = components.about(answered.shown).lines
+    return replace(frame, about=About(stem(answered), (*texts, f"{verdict}, what if: {answered.unlike}")))
 
 
-def asked(read: Read) -> dict[str, str]:
+def asked(answered: Answered) -> dict[str, str]:
     """The settings for the browser's questions."""
-    return read.page.asked | {"open": read.page.doors, "method": asking.shown_method(read)}
+    return answered.page.asked | {"open": answered.page.doors, "method": asking.shown_method(answered)}
 
 
-def stem(read: Read) -> str:
+def stem(answered: Answered) -> str:
     """A file name for the drawing, unique to each what-if."""
-    page = read.page
-    stem = components.file_stem(read.shown) + (f"-{page.head.replace('.', '-')}" if page.head else "")
-    if read.shown is read.trained:
+    page = answered.page
+    stem = components.file_stem(answered.shown) + (f"-{page.head.replace('.', '-')}" if page.head else "")
+    if answered.shown is answered.trained:
         return stem
     return f"{stem}-attention-{digest(list(map(str, page.attention)))[:6]}"

@@ -10,8 +10,8 @@ import streamlit as st
 
 from app import components, page_style, panels
 from app.desk import back_link
-from app.explore import candidates, downloads, drawing, pairs_tried, reading, what_if
-from app.explore.reading import Read
+from app.explore import answering, candidates, downloads, drawing, pairs_tried, what_if
+from app.explore.answering import Answered
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
@@ -54,30 +54,30 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
     PAGE.settle()
     page_style.note(PURPOSE)
     FORM.sentences(models)
-    read = FORM.answer(
-        partial(reading.read, cards=cards), "No model is installed: train one with `python -m trainers train`"
+    answered = FORM.answer(
+        partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
     )
-    if read is not None:
-        _draw(read)
+    if answered is not None:
+        _draw(answered)
     PAGE.write_link()
     with st.sidebar:
-        _sidebar(models, read)
-    if read is not None:
-        _below(read)
+        _sidebar(models, answered)
+    if answered is not None:
+        _below(answered)
 
 
-def _draw(read: Read) -> None:
-    page = read.page
-    pairs_tried.remember(read.trained, what_if.change_of_words(read.steps, len(page.made)))
+def _draw(answered: Answered) -> None:
+    page = answered.page
+    pairs_tried.remember(answered.trained, what_if.change_of_words(answered.steps, len(page.made)))
     components.draw(
         "pair",
-        drawing.drawing(read),
-        drawing.frame(read, PAGE.problems),
+        drawing.drawing(answered),
+        drawing.frame(answered, PAGE.problems),
         key=KEY,
         on_selection_change=_selected,
         selection=page.selection,
         direction=page.direction,
-        asked=drawing.asked(read),
+        asked=drawing.asked(answered),
         editable=True,
         id=FORM.id,
     )
@@ -99,33 +99,33 @@ def _selected() -> None:
         PAGE.change(selection=picked.get("select"), direction=picked.get("direction"), **asked)
 
 
-def _sidebar(models: Mapping[str, Listed], read: Read | None) -> None:
+def _sidebar(models: Mapping[str, Listed], answered: Answered | None) -> None:
     FORM.example()
     FORM.task_and_model(by_task(models), titles(models))
     listed = models.get(PAGE.state.model or "")
     if listed is not None and listed.card is not None:
         page_style.note(card.one_line(listed.card))
-    FORM.files(partial(_kept, read))
+    FORM.files(partial(_kept, answered))
 
 
-def _kept(read: Read | None) -> None:
+def _kept(answered: Answered | None) -> None:
     pairs_tried.draw(PAGE)
-    if read is not None:
-        downloads.draw(read)
+    if answered is not None:
+        downloads.draw(answered)
 
 
-def _below(read: Read) -> None:
+def _below(answered: Answered) -> None:
     """Links to other pages with this pair, and candidate answers."""
-    page = read.page
+    page = answered.page
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}
     for kind, (name, label) in panels.ELSEWHERE.items():
-        if read.shown.find(kind) is not None:
+        if answered.shown.find(kind) is not None:
             # Even a pair too long for a link is passed on: the pages of a session share it.
             page_style.page_link(name, pair if fits_a_link(pair) else model, label)
     back_link.draw(page.pair.now)
-    if candidates.fits(read.checkpoint):
-        candidates.draw(PAGE, read.checkpoint)
+    if candidates.fits(answered.checkpoint):
+        candidates.draw(PAGE, answered.checkpoint)
 
 
 main()

@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import overload
 
 from core.desk.folders import shared_folder
 from core.errors import DeskError
@@ -68,7 +69,13 @@ class Folders(dict[str, Path]):
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or (isinstance(name, str) and self.get(name) is not None)
 
-    def get(self, name: str, default: Path | None = None) -> Path | None:  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def get(self, name: str, default: None = None) -> Path | None: ...
+
+    @overload
+    def get(self, name: str, default: Path) -> Path: ...
+
+    def get(self, name: str, default: Path | None = None) -> Path | None:
         """The folder of a listed or unlisted checkpoint."""
         try:
             return self[name]

@@ -13,7 +13,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import app_test
 
-from app.explore import downloads, reading
+from app.explore import answering, downloads
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
@@ -90,7 +90,7 @@ def test_files_contain_the_pages_numbers(checkpoints):
     labels = {button.label for button in app.get("download_button")}
     expected = {"All numbers (JSON)", "Effects of words (CSV)", "Effects of links (CSV)", "Faithfulness (CSV)"}
     assert expected <= labels
-    read = reading.read(ExploreState("test-light", (Pair(*PAIR.values()),), links="kept", believed=True), {})
+    read = answering.answer(ExploreState("test-light", (Pair(*PAIR.values()),), links="kept", believed=True), {})
     whole = Explanation.from_dict(json.loads(downloads._everything(read)))
     effects, measured = whole.find(Effects), whole.find(Faithfulness)
     known = Question(load(checkpoints / "test-light"), *PAIR.values()).words()

@@ -1,4 +1,4 @@
-"""The pair as read by the model: the data behind Explore's drawing."""
+"""The model's answer for the pair: the data behind Explore's drawing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from core.layers.heads import Head, parse_head
 
 
 @dataclass(frozen=True)
-class Read:
-    """The pair of a ``page`` as read by its model. ``unusable``: the names of settings that do not suit this model or
-    pair, without which the ``page`` is shown; ``shown``: the displayed explanation, with the attention edits
+class Answered:
+    """The pair of a ``page`` with its model's answer. ``unusable``: the names of settings that do not suit this model
+    or pair, without which the ``page`` is shown; ``shown``: the displayed explanation, with the attention edits
     applied; ``trained``: the model's own; ``alone``: the verdict of a model that reads only the judged sentence,
     without evidence; ``steps``: the pair as typed and after each manual edit; ``cards``: of all models."""
 
@@ -55,8 +55,8 @@ class Read:
         return " and ".join([*changes, *by_hand])
 
 
-def read(page: ExploreState, cards: Mapping[str, Card]) -> Read:
-    """Reads the pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
+def answer(page: ExploreState, cards: Mapping[str, Card]) -> Answered:
+    """Asks the page's model about its pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
     checkpoint = load_named(page.model or "")
     head = page.head if _has_head(checkpoint, page.head) else ""
     trained = explained(checkpoint, *page.pair.now, head=head)
@@ -66,7 +66,7 @@ def read(page: ExploreState, cards: Mapping[str, Card]) -> Read:
     suited = replace(_suited(page, checkpoint, shown), head=head)
     usable = suited.to_parameters()
     unusable = [name for name, value in page.to_parameters().items() if usable.get(name) != value]
-    return Read(suited, unusable, checkpoint, shown, trained, alone, steps, cards)
+    return Answered(suited, unusable, checkpoint, shown, trained, alone, steps, cards)
 
 
 def _has_head(checkpoint: Checkpoint, name: str) -> bool:
