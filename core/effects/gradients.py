@@ -4,8 +4,8 @@ comparison; and nudging words along it, a part of our default method."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from core.external.base import blaming
 from core.external.checkpoint import ExternalCheckpoint
 from core.external.pieces import Pieces
 from core.reading.batch import Batch, Side
-from core.reading.reader import Reading
+from core.reading.reader import Reading, ReadText
 
 NORM, INTEGRATED = "gradient-norm", "integrated-gradients"
 BASELINE = 1e-3
@@ -42,39 +42,54 @@ def word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: 
     gradient with respect to word vectors. In an external model a word's effect is the sum over its subword embeddings,
     before positions are added; its norm is taken over their concatenated gradients."""
     batch = checkpoint.reader.batch(reading)
-    with blaming(checkpoint.name) if isinstance(batch, Pieces) else nullcontext():
-        return _word_effects(checkpoint, reading, target, method, batch)
-
-
-def _word_effects(checkpoint: Checkpoint, reading: Reading, target: int, method: str, batch: Any) -> Attribution:
-    sides = reading.texts() if isinstance(batch, Pieces) else (reading.first, *reading.contexts)
-    tokens = [(side.role, token.text) for side in sides for token in side.tokens]
     if isinstance(batch, Pieces):
-        model: Any = checkpoint.model  # an external model
-        piece_vectors, log_p = model.by_vectors(batch, target)
-        vectors, owners = [piece_vectors], [batch.owners[0]]
+        inputs = _of_pieces(checkpoint, reading, target, batch)
     else:
-        vectors, owners = _vectors(checkpoint, reading)
-        choices = _choices(checkpoint, batch) if method == INTEGRATED else {}
-
-        def log_p(*given: Tensor) -> Tensor:
-            return _log_p(checkpoint, reading, given, choices)[:, target]
-
-    of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(vectors[0]) for own in owners]  # [words, T]
-    # For a transformer, all rows at once would take gigabytes.
-    rows = ROWS if isinstance(batch, Pieces) else STEPS
+        inputs = _of_words(checkpoint, reading, target, batch, fixed=method == INTEGRATED)
+    tokens = [(side.role, token.text) for side in inputs.sides for token in side.tokens]
+    of_word = [(own[None] == torch.arange(len(tokens))[:, None]).to(inputs.vectors[0]) for own in inputs.owners]
     completeness, count = None, passes(method)
-    if method == INTEGRATED:
-        values, completeness, count = _integrated(log_p, vectors, of_word, rows)
-    else:
-        slopes = _gradients(log_p, vectors)
-        values = _added_up(of_word, [slope[0].square().sum(1) for slope in slopes]).sqrt()
+    with inputs.guard:
+        if method == INTEGRATED:
+            values, completeness, count = _integrated(inputs.log_p, inputs.vectors, of_word, inputs.rows)
+        else:
+            slopes = _gradients(inputs.log_p, inputs.vectors)
+            values = _added_up(of_word, [slope[0].square().sum(1) for slope in slopes]).sqrt()
     numbers = dict.fromkeys((role for role, _ in tokens), 0)
     effects = []
     for (role, text), value in zip(tokens, values.tolist(), strict=True):
         effects.append(WordEffect(role, numbers[role], text, value))
         numbers[role] += 1
     return Attribution(tuple(effects), completeness, count)
+
+
+class _Inputs(NamedTuple):
+    """A pair as vectors: its ``sides`` in the order of their words, the ``vectors`` of each ``[1, T, D]``, the index of
+    the word that each belongs to (``owners``, ``[T]``), log p as a function of the vectors, the number of ``rows`` per
+    forward call, and a context for these calls."""
+
+    sides: Sequence[ReadText]
+    vectors: Sequence[Tensor]
+    owners: Sequence[Tensor]
+    log_p: LogP
+    rows: int
+    guard: AbstractContextManager[object] = nullcontext()
+
+
+def _of_pieces(checkpoint: Checkpoint, reading: Reading, target: int, batch: Pieces) -> _Inputs:
+    """For a transformer, all rows at once would take gigabytes."""
+    model: Any = checkpoint.model
+    with blaming(checkpoint.name):
+        vectors, log_p = model.by_vectors(batch, target)
+    return _Inputs(reading.texts(), [vectors], [batch.owners[0]], log_p, ROWS, blaming(checkpoint.name))
+
+
+def _of_words(checkpoint: Checkpoint, reading: Reading, target: int, batch: Batch, *, fixed: bool) -> _Inputs:
+    """``fixed``: hold the model's hard choices."""
+    vectors, owners = _vectors(checkpoint, reading)
+    choices = _choices(checkpoint, batch) if fixed else {}
+    sides = reading.first, *reading.contexts
+    return _Inputs(sides, vectors, owners, lambda *given: _log_p(checkpoint, reading, given, choices)[:, target], STEPS)
 
 
 def passes(method: str) -> int:
