@@ -194,7 +194,7 @@ def _texts_and_task(
     )
     roles = _roles(args.columns or "", picked, tuple(default))
     place = {name: number for number, name in enumerate(own)}
-    judged = card["roles"]["judged"] if card else BOTH if spec_of(architecture).model.judges_both else ""
+    judged = card["roles"]["judged"] if card else BOTH if spec_of(architecture).model.reads({}).both else ""
     limits = {roles[place[role]]: most for role, most in card.get("token_limits", {}).items()} if card else {}
     by_place = BOTH if judged == BOTH and len(roles) == 2 else roles[place.get(judged, len(roles) - 1)]
     return {"task": task, "roles": [*roles], "judged": by_place, "token_limits": limits}
