@@ -39,29 +39,23 @@ def server(tmp_path_factory, checkpoints, guests):
     (folder / "checkpoints").mkdir()
     for model in (checkpoints / "test-light", guests / "small-bert"):
         (folder / "checkpoints" / model.name).symlink_to(model)
-    # A server that preloads no second model is quiet sooner.
-    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "lens", "PAIRLENS_SECOND": "off"}
+    # A server that preloads neither a second model nor WordNet is quiet sooner.
+    settings = {"STREAMLIT_SERVER_BASE_URL_PATH": "lens", "PAIRLENS_SECOND": "off", "PAIRLENS_WORDNET": str(folder)}
     started = Server.start("streamlit_app.py", folder, folder / "checkpoints", **settings)
     yield started
     started.end()
 
 
 @contextmanager
-def sent(server, body, client, kind="why"):
-    """A connection with a question that is not answered yet."""
+def asked(server, body, client, kind="why"):
+    """The response to a question of a client with these headers, whose connection is closed afterwards. It is there
+    once the server has counted the question and computes."""
     connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=PATIENCE)
     connection.request("POST", f"/lens/api/{kind}", json.dumps(body), client | {"Accept-Encoding": "gzip"})
     try:
-        yield connection
+        yield connection.getresponse()
     finally:
         connection.close()
-
-
-@contextmanager
-def asked(server, body, client, kind="why"):
-    """The response to a question of a client with these headers, whose connection is closed afterwards."""
-    with sent(server, body, client, kind) as connection:
-        yield connection.getresponse()
 
 
 def line(response):
@@ -124,7 +118,7 @@ def test_requests_beyond_a_few_are_refused_whatever_their_client_calls_itself(se
     with ExitStack() as others:
         for number in range(OPEN):
             client = {"X-PairLens-Client": f"client {number}"}
-            others.enter_context(sent(server, long(20 + number), client))
+            assert "progress" in line(others.enter_context(asked(server, long(20 + number), client)))
         refused = others.enter_context(asked(server, long(20 + OPEN), {"X-PairLens-Client": "yet another"}))
         assert refused.status == 429 and refused.headers["Retry-After"] == "1"
         assert line(refused)["error"] == f"You have {OPEN} open requests here: wait until one of them is answered."

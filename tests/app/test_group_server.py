@@ -130,6 +130,7 @@ def group(checkpoints, postgresql):  # noqa: F811
         PAIRLENS_CHECKPOINTS=str(checkpoints),
         PAIRLENS_NEIGHBOURS=str(folder / "none"),
         PAIRLENS_SECOND="off",
+        PAIRLENS_WORDNET=str(folder / "none"),  # not read, as no test here needs it
     )
     own.run = made_up_run(folder)
     keep(own.run, folder / "desk")
