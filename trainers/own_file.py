@@ -51,6 +51,10 @@ def check(args: argparse.Namespace, recipe: str) -> None:
     """Raises RunError unless there is either a file or a ``recipe`` (as its option is called)."""
     if (args.file is None) == (args.recipe is None):
         raise RunError(f"give either {recipe} or --file FILE, your own labelled rows")
+    if args.rows < 0:
+        raise RunError(f"--rows must be at least 1, or 0 for all, got {args.rows}")
+    if args.dev and not args.dev.is_file():
+        raise RunError(f"--dev: there is no file {args.dev.name}; give the path of a file of held-out rows")
     only = ("columns", "counts_as", "dev", "task", "base", "architecture", "rows", "seed", "title")
     if args.file is None and recipe == "RECIPE" and (extra := [name for name in only if getattr(args, name)]):
         options = {"counts_as": "label", "base": "from"}
@@ -97,6 +101,12 @@ def of_file(args: argparse.Namespace, base: str = "", architecture: str = "", ch
         f"{card['title']}, {name}" if base else f"{spec_of(architecture).model.spec.title}, {name}"
     )
     divided = dataset if args.dev else part_of(dataset, DataSource("", "", part="train"))
+    there = {by_label[row.label or ""] for row in divided.rows}
+    if absent := [name for name in labels if name not in there]:
+        raise RunError(
+            f"no row is left to train on with the label {', '.join(absent[:8])}: add rows, leave it out (--label "
+            f"{absent[0]}=), or give held-out rows in a file of their own (--dev)"
+        )
     for note in _notes(dataset, divided, values, same):
         print(note, flush=True)
     return recipes.from_dict(*recipes.changed(values | _schedule(len(divided.rows)), changes))
@@ -246,7 +256,7 @@ def _notes(dataset: Dataset, divided: Dataset, recipe: JsonMapping, same: bool) 
     if divided is not dataset:
         source = DataSource("", "", part="held out")
         held_out = len(part_of(dataset, source).rows)
-        yield f"{len(divided.rows):,} rows to train on and {held_out:,} held out, with no text in both"
+        yield f"{counted(len(divided.rows), 'row')} to train on and {held_out:,} held out, with no text in both"
     most, of_most = classes.most_common(1)[0]
     some = ", ".join(f"{name} {count:,}" for name, count in classes.most_common(8))
     more = f" and {len(classes) - 8:,} more" if len(classes) > 8 else ""

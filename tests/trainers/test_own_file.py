@@ -96,6 +96,7 @@ def test_the_recipe_follows_from_the_rows(tmp_path):
         (pairs([f"note {i}" for i in range(60)]), "own.csv has 60 different labels in 60 rows, too many to learn"),
         (pairs(["a" * 201, "b"]), "is longer than the 200 characters of a class name"),
         ([("", "", "a"), ("", "", "b")], "own.csv has no usable row .*the first sentence is empty"),
+        ([("a", "b", "x"), ("c", "d", "y")], "no row is left to train on with the label [xy]: add rows"),
         ([("a", "always", "x"), ("b", "always", "y")] * 9, "18 rows cannot be divided .* in a file of their own"),
     ],
 )
@@ -111,6 +112,8 @@ def test_options_and_columns_that_do_not_fit(tmp_path, capsys):
     for command, sentence in (
         (["train"], "give either RECIPE or --file FILE"),
         (["train", "nli-esim", "--title", "x", "--from", "nli-esim"], "--from, --title belong to --file FILE"),
+        (["train", "--file", str(file), "--rows", "-3"], "--rows must be at least 1, or 0 for all, got -3"),
+        (["train", "--file", str(file), "--dev", "missing.csv"], "there is no file missing.csv"),
         (["train", "--file", str(file)], "it has the columns headline A, headline B, verdict; pick the texts and"),
         (["train", "--file", str(file), "--columns", COLUMNS, "--from", "nli-esin"], "did you mean 'nli-esim'?"),
         (["train", "--file", str(file), "--columns", COLUMNS, "--from", "sentiment-attconv"], "reads single texts"),
