@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
+from app import own_models
 from app.examples import ENTAILMENT, kind_of
 from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
@@ -41,9 +42,11 @@ def offered(
     holds come last; ``unreadable`` includes those whose card cannot be read, so that selecting one shows the problem.
 
     The order follows the cards' ``listed``, then the name: the :data:`RECOMMENDED` first models of a task come first,
-    then the others by architecture; models for lessons come last."""
+    then the others by architecture; models for lessons come last. The visitor's own adapted models follow the
+    default."""
     places: dict[str, tuple[bool, float, str]] = {}
-    models = {name: _listed(folder) for name, folder in available().items()}
+    own = own_models.known()
+    models = {name: _listed(folder) for name, folder in {**available(), **own}.items()}
     for name, (folder, card, _) in models.items():
         if card is None:
             suits, place = unreadable, (True, inf, name)
@@ -51,10 +54,12 @@ def offered(
             suits, place = fits(card), (last(card, folder) or for_lessons(card), card.get("listed", inf), name)
         if suits:
             places[name] = place
-    ordered = sorted(places, key=places.__getitem__)
-    return {
-        name: models[name] for name in _by_architecture(ordered, models, {name for name in places if places[name][0]})
-    }
+    ordered = sorted(places.keys() - own.keys(), key=places.__getitem__)
+    last_ones = {name for name in places if places[name][0]}
+    listed = {name: models[name] for name in _by_architecture(ordered, models, last_ones)}
+    # After the page's default; the first of their task's others.
+    first = dict(list(listed.items())[:1])
+    return first | {name: models[name] for name in own if name in places} | listed
 
 
 def _by_architecture(ordered: Sequence[str], models: Mapping[str, Listed], last: set[str]) -> list[str]:

@@ -17,6 +17,7 @@ from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
 from core.checkpoint import CheckpointError
+from core.checkpoint.unlisted import base_of
 from core.errors import UnnamedClassesError
 from core.evidence import BOTH
 from core.reading.reader import PairError
@@ -78,7 +79,8 @@ class ModelForm:
         )
         names = {name: models[name] for name in groups.get(shown or "", ())}
         if len(names) > 2 * RECOMMENDED:
-            names |= {name: f"{names[name]} · recommended" for name in list(names)[:RECOMMENDED]}
+            shipped = [name for name in names if not base_of(name)]
+            names |= {name: f"{names[name]} · recommended" for name in shipped[:RECOMMENDED]}
         choice(self.page, "model", "Model", names, opens=True)
         return list(names)
 

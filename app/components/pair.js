@@ -149,7 +149,7 @@ export class PairView extends View {
     const what_if = verdict.what_if || (changed && "attention changed by hand");
     const trained = verdict.trained ?? (changed ? verdict.classes : null);
     this.reason.sentence.classList.toggle("unlike", Boolean(what_if));
-    this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason);
+    this.verdict = drawVerdict({ ...verdict, classes, what_if, trained }, notices, this.reason, this.correct);
     before.replaceWith(this.verdict);
     for (const record of evidence.filter(isWordMap)) this.each((panel) => panel.follows?.(record));
   }
@@ -238,7 +238,7 @@ export class PairView extends View {
     const pooled = this.panels.find((panel) => panel.barOf);
     const text = new TextPanel(this, maps, pooled);
     this.reason = data.why ? new Reason(this) : null;
-    this.verdict = drawVerdict(data.verdict, data.notices, this.reason);
+    this.verdict = drawVerdict(data.verdict, data.notices, this.reason, this.correct);
     this.doors = data.why ? Object.keys(DOORS).map((place) => this.door(place)) : [];
     this.panels.unshift(text); // the others take the remaining room
     if (this.reason) this.panels.unshift(this.reason);
@@ -350,6 +350,9 @@ export class PairView extends View {
     this.tell({ edit: change, select: name === "none" ? null : name }, 0);
     this.edited = this.turn;
   }
+
+  // Tells the page which class the user says is right.
+  correct = (label) => this.tell({ correct: label }, 0);
 
   // Whether the page is still waiting for a change.
   get editing() {

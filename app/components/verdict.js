@@ -1,6 +1,6 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
-import { html, the } from "./elements.js";
+import { chooser, html, the } from "./elements.js";
 import { drawNotices, named, numberOf, sharesOf } from "./shares.js";
 
 // A judgement from another source, after the source's name.
@@ -11,13 +11,23 @@ const share = (one) => `${one.label} ${numberOf(one)}`;
 export const goldLabel = (gold) =>
   gold && said("gold", gold.source ? `Label by people (${gold.source}): ` : "Our label: ", gold.label);
 
+// “Not right?”: the class that the user says is right. `choose` is called with it; empty: the correction is taken back.
+const correction = ({ names, label }, choose) =>
+  html(
+    "label.correct.screen.soft",
+    label ? "You say: " : "Not right? ",
+    chooser([["", label ? "take it back" : "choose the right class"], ...Object.entries(names)], label, choose),
+  );
+
 /**
  * Text that a screen reader repeats in full when the sentence under the verdict arrives.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
  * @param {{ sentence?: any, second?: any }} [below] the sentence under the verdict, and a second opinion
+ * @param {(label: string) => void} [choose] takes the class that the user says is right
  */
-export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone }, notices, below) {
+export function drawVerdict(verdict, notices, below, choose) {
+  const { classes, model, what_if, meaning, gold, trained, alone, correct } = verdict;
   const { sentence, second } = below ?? {};
   const { headline, bar, key } = sharesOf(classes);
   return html(
@@ -35,7 +45,7 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
     html(
       "div.shares",
       bar,
-      html("div.under.soft.wraps", key, goldLabel(gold)),
+      html("div.under.soft.wraps", key, goldLabel(gold), choose && correct && !what_if && correction(correct, choose)),
       trained && html("div.trained-bar", sharesOf(trained).bar),
     ),
     html(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app import components
 from app.components import About, Frame
-from app.explore import asking, candidates, what_if
+from app.explore import asking, candidates, corrections, what_if
 from app.explore.answering import Answered
 from app.page_state.codec import unusable
 from app.pair_form import digest
@@ -25,6 +25,7 @@ def drawing(answered: Answered) -> Drawing:
         what_if=answered.unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(shown.class_names),
+        correct=corrections.choices(page, checkpoint),
     )
     head = {"own": checkpoint.card["config"].get("head")}
     return Drawing.of(

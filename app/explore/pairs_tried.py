@@ -56,6 +56,11 @@ def draw(page: PageSession[ExploreState]) -> None:
             st.button(label, key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary")
 
 
+def tried() -> list[Version]:
+    """The pairs in the list, each once."""
+    return list(dict.fromkeys(one.texts for one in _listed()))
+
+
 def _listed() -> list[TriedPair]:
     listed: list[TriedPair] = st.session_state.get(_TRIED, [])
     return listed

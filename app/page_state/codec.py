@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
 from app.pairs import SIDES, Version
+from core.checkpoint.unlisted import base_of
 from core.json_types import JsonObject
 
 LINK_LIMIT = 2000
@@ -219,7 +220,9 @@ class PageState:
 def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
     """One sentence about an unavailable model, and one about all other unusable settings."""
     instead = "" if shown is None else f"; showing {shown}"
-    gone = [f"Model “{short(asked)}” isn’t available on this page{instead}."] if "model" in names else []
+    which = "The adapted model of this link" if base_of(asked) else f"Model “{short(asked)}”"
+    why = "was only kept for a day" if base_of(asked) else "isn’t available on this page"
+    gone = [f"{which} {why}{instead}."] if "model" in names else []
     return gone + unusable(name for name in names if name != "model")
 
 

@@ -12,6 +12,7 @@ from app.examples import EXAMPLES, ExampleTexts
 from app.page_state.codec import matching, one_of, parameter, switch, whole_number
 from app.page_state.texts import TextState
 from app.pairs import Pair, Version
+from core.adaptation.corrections import Correction, from_lines, to_lines
 from core.checkpoint import CheckpointError, load_named
 from core.effects import METHODS
 from core.effects.attention_edits import AttentionEdit
@@ -98,6 +99,7 @@ class ExploreState(TextState):
     - ``believed``: whether faithfulness is requested;
     - ``jacobians``: whether integrated Jacobians are requested, for a bi-encoder;
     - ``candidates``: other answers to the question, one per line;
+    - ``corrections``: the pairs for which the user named the right class;
     - ``open``: the open sections of the page (:data:`DOORS`); empty: those with a setting; or ``none``.
 
     ``texts`` are the pair as typed, and ``edits`` the manual changes to it, or to the model's attention, since then;
@@ -116,6 +118,7 @@ class ExploreState(TextState):
     believed: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     jacobians: bool = switch(False, belongs_to=_OF_PAIR, asked=True)
     candidates: str = parameter("", long=True)
+    corrections: tuple[Correction, ...] = parameter((), from_lines, to_lines, long=True)
     edits: tuple[AnyEdit, ...] = parameter((), _edits, lambda edits: "\n".join(map(str, edits)), belongs_to=("texts",))
     step: int | None = parameter(None, whole_number(), belongs_to=("texts", "edits"))
     turns: bool = switch(False, belongs_to=(*_OF_PAIR, "step"), asked=True)

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from app.examples import ENTAILMENT, SINGLE_KINDS, ExampleTexts, Gold, example_of, shown_with, suiting
 from app.page_state.codec import PageState, parameter
 from app.pairs import SIDES, Pair, Version
+from core.checkpoint.unlisted import base_of
 from core.json_types import JsonObject
 
 
@@ -153,7 +154,9 @@ class TextState(PageState):
 
     def suited(self, models: Mapping[str, str]) -> Self:
         """A missing model becomes the default one, and an example for another kind becomes the model's first one."""
-        state = self if self.model in models else self.updated(model=next(iter(models), None))
+        base = base_of(self.model or "")  # of an adapted model that was removed
+        usual = base if base in models else next(iter(models), None)
+        state = self if self.model in models else self.updated(model=usual)
         first = state.first_example(models)
         fits = state.example is None or first is None or state.example in state.examples(models)
         return state if fits or first is None else state.updated(texts=first.texts)

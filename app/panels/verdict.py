@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.examples import Gold
@@ -90,10 +90,19 @@ def beside(explanation: Explanation | None) -> Beside | None:
 
 
 @dataclass(frozen=True)
+class Correct:
+    """The classes of a model by their names on screen, and the one that the user said is right, if any."""
+
+    names: Mapping[str, str]
+    label: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The data for the verdict's row. ``alone``: the prediction of a model that read only the judged sentence;
     ``what_if``: the changes made, in which case ``trained`` has the model's original class probabilities; ``meaning``:
-    explains a score that is not a verdict; ``gold``: the label in a data set."""
+    explains a score that is not a verdict; ``gold``: the label in a data set; ``correct``: the classes that the user
+    can say are right, None where the verdict cannot be corrected."""
 
     label: str
     classes: tuple[ClassShare, ...]
@@ -103,6 +112,7 @@ class Verdict:
     what_if: str = ""
     meaning: str = ""
     gold: Gold | None = None
+    correct: Correct | None = None
 
     @classmethod
     def of(cls, explanation: Explanation) -> Verdict:

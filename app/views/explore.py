@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import components, page_style, panels
 from app.desk import back_link
-from app.explore import answering, candidates, downloads, drawing, pairs_tried, what_if
+from app.explore import answering, candidates, corrections, downloads, drawing, pairs_tried, what_if
 from app.explore.answering import Answered
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
@@ -58,6 +58,7 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
         partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
     )
     if answered is not None:
+        corrections.what_changed(PAGE, answered)
         _draw(answered)
     PAGE.write_link()
     with st.sidebar:
@@ -88,7 +89,9 @@ def _selected() -> None:
     picked = components.picked(PAGE, KEY)
     if picked.get("id") != FORM.id:
         return
-    if picked.get("edit"):
+    if (right := picked.get("correct")) is not None:
+        corrections.choose(PAGE, str(right))
+    elif picked.get("edit"):
         try:
             state = what_if.after(PAGE.state, picked["edit"])
             PAGE.set(replace(state, selection=picked.get("select")))
@@ -105,6 +108,8 @@ def _sidebar(models: Mapping[str, Listed], answered: Answered | None) -> None:
     listed = models.get(PAGE.state.model or "")
     if listed is not None and listed.card is not None:
         page_style.note(card.one_line(listed.card))
+    if answered is not None:
+        corrections.tray(PAGE, answered)
     FORM.files(partial(_kept, answered))
 
 

@@ -148,37 +148,24 @@ def adapt(
     Raises AdaptationError for pairs that teach nothing, UserError for a model whose last layer cannot be replaced.
     """
     examples = Examples.of(checkpoint, pairs, labels, groups, progress)
-    return adapted_by(
-        checkpoint,
-        examples,
-        name=name,
-        title=title,
-        pull=pull,
-        keep=keep,
-        balanced=balanced,
-        new=new,
-        roles=roles,
-        task=task,
-        command=command,
-    )
+    linear, settings = fit(checkpoint, examples, pull=pull, keep=keep, balanced=balanced, new=new)
+    more = {"name": name, "title": title, "task": task, "command": command}
+    return assembled(checkpoint, examples, linear, settings, roles=roles, **more)
 
 
-def adapted_by(
+def assembled(
     checkpoint: Checkpoint,
     examples: Examples,
+    linear: Linear,
+    settings: JsonObject,
     *,
     name: str = "",
     title: str = "",
-    pull: float = PULL,
-    keep: float = KEEP,
-    balanced: bool = False,
-    new: bool = False,
     roles: Mapping[str, str] | None = None,
     task: str = "",
     command: str = "",
 ) -> Checkpoint:
-    """:func:`adapt` for pairs that were read before."""
-    linear, settings = fit(checkpoint, examples, pull=pull, keep=keep, balanced=balanced, new=new)
+    """The checkpoint with a classifier that was fitted to these examples, and its card; see :func:`adapt`."""
     base = checkpoint.card["base"]["title"] if "base" in checkpoint.card else checkpoint.card["title"]
     count = len(examples.pairs)
     same = examples.classes == checkpoint.labels

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 PULL = 1.0
 """The default strength of the pull towards the classifier's old weights."""
-PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+PULLS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Strengths to choose from, from the one that learns most."""
 KEEP = 4.0
 """The weight of the term that keeps the old answers to other pairs."""
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Values of C among which :func:`fresh` chooses."""
 FOLDS = 4
-_CONVERGED = {"maxiter": 500, "gtol": 1e-7, "ftol": 1e-13}
+_CONVERGED = {"maxiter": 500, "gtol": 1e-6, "ftol": 1e-12, "maxcor": 50}
 """Settings of L-BFGS: at a hundredth of the accuracy that is promised."""
 
 

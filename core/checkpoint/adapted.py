@@ -26,6 +26,8 @@ from core.reading.word_table import file_sha256
 
 LARGEST = 64 << 20
 """Size limit of a classifier, in bytes."""
+PAIRS = "pairs.csv"
+"""The pairs that a checkpoint was adapted to, if they are kept with it."""
 KEPT = (
     "name", "title", "architecture", "config", "task", "labels", "roles", "words", "licence", "token_limits",
     "typical_length", "guest", "second_first", "ranked_by", "parameters", "data",
@@ -68,12 +70,15 @@ def with_classifier(base: Checkpoint, weight: Tensor, bias: Tensor, card: Card, 
     return replace(base, name=card["name"], folder=folder, model=model, card=card)
 
 
-def save_adapted(folder: Path, checkpoint: Checkpoint) -> Checkpoint:
-    """Writes an adapted checkpoint and returns it as it loads. Raises FileError."""
+def save_adapted(folder: Path, checkpoint: Checkpoint, pairs: str = "") -> Checkpoint:
+    """Writes an adapted checkpoint and returns it as it loads. ``pairs``: the pairs it was adapted to, as a CSV file to
+    keep with it (:data:`PAIRS`). Raises FileError."""
     layer = checkpoint.model.output_layer
     assert layer is not None, "an adapted checkpoint has a classifier"
     with whole_folder(folder, last="card.json") as scratch:
         (scratch / CLASSIFIER).write_bytes(save({"weight": layer.weight.data, "bias": layer.bias.data}))
+        if pairs:
+            (scratch / PAIRS).write_text(pairs, encoding="utf-8")
         card: JsonMapping = {**checkpoint.card, "sha256": file_sha256(scratch / CLASSIFIER)}
         (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
     return loaded(folder)

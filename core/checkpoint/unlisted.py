@@ -13,10 +13,12 @@ import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import overload
+from typing import TypeVar
 
 from core.desk.folders import shared_folder
 from core.errors import DeskError
+
+D = TypeVar("D")
 
 SECONDS = 24 * 3600
 """How long an unlisted checkpoint is kept."""
@@ -69,13 +71,7 @@ class Folders(dict[str, Path]):
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or (isinstance(name, str) and self.get(name) is not None)
 
-    @overload  # type: ignore[override]
-    def get(self, name: str, default: None = None) -> Path | None: ...
-
-    @overload
-    def get(self, name: str, default: Path) -> Path: ...
-
-    def get(self, name: str, default: Path | None = None) -> Path | None:
+    def get(self, name: str, default: D = None) -> Path | D:  # type: ignore[assignment, override]
         """The folder of a listed or unlisted checkpoint."""
         try:
             return self[name]

@@ -79,7 +79,10 @@ def answered(kind, **body):
 def open_file(app, text):
     """Open a saved file's text with the page's part for it."""
     app.session_state["save and open"] = True
-    app.run().file_uploader[0].set_value(("pair.json", text, "application/json")).run()
+    uploaders = app.run().file_uploader
+    next(one for one in uploaders if one.label.startswith("Open a saved")).set_value(
+        ("pair.json", text, "application/json")
+    ).run()
 
 
 REST = """() => !window.asked &&

@@ -20,6 +20,7 @@ from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.phrases import LARGEST_K, PhraseState
 from app.page_state.texts import TextState
 from app.pairs import LONGEST_TRAIL, Pair
+from core.adaptation.corrections import Correction
 from core.effects import METHODS
 from core.effects.attention_edits import AttentionEdit
 from core.effects.edits import Edit
@@ -47,6 +48,7 @@ EDITS = (
     AttentionEdit("temperature", value=2.0),
 )
 CHECKSUMS = st.text("0123456789abcdef", min_size=16, max_size=16)
+WORDS = TYPED.filter(str.strip)
 VALUES = {
     "projector": st.booleans(),
     "show": st.sampled_from([*SHOWN]),
@@ -58,6 +60,7 @@ VALUES = {
     "head": st.sampled_from(["", "mean", "rollout", "7.4", "24.16"]),
     "drawn": st.sampled_from(["", "few", "all"]),
     "candidates": TYPED,
+    "corrections": st.lists(st.builds(Correction, WORDS, TYPED, WORDS), max_size=3).map(tuple),
     "edits": st.sampled_from([EDITS[:n] for n in range(4)]),
     "turns": st.booleans(),
     "open": st.sampled_from(["", "none", "details", "what-if how-sure"]),

@@ -1,0 +1,285 @@
+"""Corrected verdicts: a tray of pairs with the right class, a model adapted to them, and what that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app import own_models, page_style
+from app.explore import pairs_tried
+from app.explore.answering import Answered
+from app.page_state.codec import short
+from app.page_state.explore import ExploreState
+from app.page_state.session import PageSession
+from app.page_state.widgets import folded
+from app.panels import lists
+from app.panels.verdict import Correct
+from core.adaptation.adapt import Examples, assembled
+from core.adaptation.corrections import Correction, from_csv, put, to_csv
+from core.adaptation.features import feature_vectors
+from core.adaptation.fits import KEEP, PULLS
+from core.adaptation.what_changed import Fitted, KindEffect, default_pull, fitted, tested
+from core.checkpoint import Checkpoint, load_named
+from core.checkpoint.adapted import PAIRS, origin_of, save_adapted
+from core.checkpoint.unlisted import base_of, folder_of, new_name, remove_old
+from core.data import read
+from core.errors import UserError
+from core.evidence import BOTH
+from core.wording import capital, class_names, counted, percent
+
+QUOTED = 40
+"""Length limit in characters of a sentence in the tray."""
+MOST_KINDS = 6
+"""Rows in the tables of losses and of gains."""
+_PULL, _OPENED = "pull of the corrections", "opened corrections"
+
+
+def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
+    """The classes that the user can say are right; None for a model without a classifier that could learn it."""
+    if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2:
+        return None
+    said = next((one.label for one in page.corrections if one.pair == _texts(page, checkpoint)), "")
+    return Correct(_names(checkpoint), said if said in checkpoint.labels else "")
+
+
+def _names(checkpoint: Checkpoint) -> Mapping[str, str]:
+    sides = (checkpoint.roles["first"], checkpoint.roles["second"])
+    shown = class_names(checkpoint.labels, checkpoint.roles["judged"] if checkpoint.judged != BOTH else sides[1])
+    return dict(zip(checkpoint.labels, shown, strict=True))
+
+
+def _texts(page: ExploreState, checkpoint: Checkpoint) -> tuple[str, str]:
+    first, second = page.pair.now
+    return first, "" if checkpoint.single else second
+
+
+def choose(page: PageSession[ExploreState], label: str) -> None:
+    """Takes the class that the user says is right for the pair shown; an empty one takes the correction back."""
+    state = page.state
+    checkpoint = load_named(state.model or "")
+    pair = _texts(state, checkpoint)
+    others = tuple(one for one in state.corrections if one.pair != pair)
+    page.change(corrections=put(others, Correction(*pair, label)) if label in checkpoint.labels else others)
+
+
+def _usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correction]:
+    """The corrections that this model can learn: of its classes, and of pairs or single texts as it reads them."""
+    return [one for one in corrections if one.label in base.labels and bool(one.second.strip()) != base.single]
+
+
+def tray(page: PageSession[ExploreState], answered: Answered) -> None:
+    """The corrections collected so far, and the button that adapts the model to them."""
+    listed = page.state.corrections
+    if choices(page.state, answered.checkpoint) is None:
+        return
+    with folded(f"Corrections ({len(listed)})" if listed else "Corrections", "corrections", expanded=True) as is_open:
+        if not is_open:
+            return
+        if not listed:
+            page_style.note("Is a verdict wrong? Choose the right class below it; the model can then learn it.")
+        else:
+            base = origin_of(answered.checkpoint)
+            for place, one in enumerate(listed):
+                _entry(page, base, place, one)
+            usable = _usable(listed, base)
+            if len(usable) < len(listed):
+                other = counted(len(listed) - len(usable), "correction")
+                page_style.note(f"{other} of other classes or texts are not for this model.")
+            if usable and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
+                _adapt(page, base, usable)
+            page_style.download(
+                "Save the corrections (CSV)", to_csv(listed).encode(), "pairlens-corrections.csv", framed=True
+            )
+        st.file_uploader(
+            "Open labelled pairs (CSV)", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),
+            max_upload_size=5,
+        )  # fmt: skip
+
+
+def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: Correction) -> None:
+    """One correction: its texts, its class to change, and a button that removes it."""
+    listed, names = page.state.corrections, _names(base)
+
+    def change(label: str) -> None:
+        page.change(corrections=tuple(Correction(*old.pair, label) if old is one else old for old in listed))
+
+    def remove() -> None:
+        page.change(corrections=tuple(old for old in listed if old is not one))
+
+    with st.container(key=f"correction {place}"):
+        texts = " / ".join(short(text, QUOTED) for text in one.pair if text)
+        page_style.note(texts)
+        left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
+        labels = list(dict.fromkeys([*base.labels, one.label]))
+        left.selectbox(
+            f"Right class of {page_style.plain(texts)}",
+            labels,
+            labels.index(one.label),
+            format_func=lambda label: names.get(label, label),
+            label_visibility="collapsed",
+            **page.widget(f"class {place} {one.first} {one.second} {one.label}", change),
+        )
+        right.button(
+            "", icon=":material/delete:", help="Remove this correction", key=f"remove correction {place}",
+            on_click=remove, type="tertiary",
+        )  # fmt: skip
+
+
+def _open(page: PageSession[ExploreState]) -> None:
+    """Adds the labelled pairs of a file, or says in one sentence why it cannot."""
+    opened = st.session_state[_OPENED]
+    page.touch()
+    if opened is None:
+        return
+    try:
+        data = read_uploaded(opened.name, opened.getvalue())
+    except UserError as error:
+        page.refuse(f"{capital(str(error)).rstrip('.')}.")
+        return
+    corrections = page.state.corrections
+    for one in data:
+        corrections = put(corrections, one)
+    page.change(corrections=corrections)
+
+
+def read_uploaded(name: str, content: bytes) -> list[Correction]:
+    """The labelled pairs of an uploaded file. Raises DataError."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        rows = read(path).rows
+    return [Correction(row.first, row.second, row.label) for row in rows if row.label is not None]
+
+
+def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Sequence[Correction]) -> None:
+    """Adapts the model and selects it."""
+    try:
+        with st.spinner("Learning the corrections …"):
+            shown = st.empty()
+            tested(base, lambda rows: shown.progress(min(1.0, rows / 2200), f"{rows:,} test pairs read"))
+            shown.empty()
+            examples = _examples(base, corrections)
+            pull = default_pull(base, examples)
+            name = _save(base, examples, pull, corrections)
+    except UserError as error:
+        page.refuse(f"{capital(str(error)).rstrip('.')}.")
+        return
+    _select(page, name)
+
+
+def _examples(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
+    return Examples.of(base, [one.pair for one in corrections], [one.label for one in corrections])
+
+
+def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequence[Correction], name: str = "") -> str:
+    """Saves the adapted model under an unlisted name, by default a new one, and returns the name."""
+    remove_old()
+    name = name or new_name(base.name)
+    folder = folder_of(name)
+    assert folder is not None, "a new name has a folder"
+    settings = {"pull": pull, "keep": KEEP}
+    adapted = assembled(base, examples, fitted(base, examples, pull).linear, settings, name=name)
+    save_adapted(folder, adapted, to_csv(corrections))
+    own_models.add(name)
+    return name
+
+
+def _select(page: PageSession[ExploreState], name: str) -> None:
+    page.set(page.state.updated(model=name))
+    st.rerun()  # the whole page, whose list of models is now another
+
+
+def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
+    """What an adapted model changed: its pairs, our test pairs by kind, and the pairs tried in this visit."""
+    adapted = answered.checkpoint
+    kept = adapted.folder / PAIRS
+    if not base_of(page.state.model or "") or not kept.is_file():
+        return
+    base = origin_of(adapted)
+    if adapted.labels != base.labels:
+        return
+    corrections = from_csv(kept.read_text(encoding="utf-8"))
+    examples = _examples(base, corrections)
+    pull = float(adapted.card["adaptation"]["pull"])
+    found = fitted(base, examples, pull)
+    with folded("What changed", "what changed", expanded=True) as is_open:
+        if not is_open:
+            return
+        page_style.note(found.changed.sentence)
+        _slider(page, base, examples, pull, corrections)
+        _kinds(found.changed.kinds)
+        _pairs("Corrected pairs", base, examples, found, [one.pair for one in corrections])
+        _pairs("Pairs tried", base, examples, found, _tried(base, corrections), changed=True)
+        both = {"model": base.name, "with": page.state.model or ""}
+        page_style.page_link("compare", both, "Compare both on this pair")
+
+
+def _slider(
+    page: PageSession[ExploreState],
+    base: Checkpoint,
+    examples: Examples,
+    pull: float,
+    corrections: Sequence[Correction],
+) -> None:
+    def pulled(chosen: str) -> None:
+        name = page.state.model or ""
+        mine = name in own_models.known()
+        page.set(page.state.updated(model=_save(base, examples, float(chosen), corrections, name if mine else "")))
+
+    st.select_slider(
+        "Pull towards the old weights: to the left it learns more, to the right it forgets less",
+        [f"{one:g}" for one in PULLS],
+        f"{min(PULLS, key=lambda one: abs(one - pull)):g}",
+        **page.widget(f"{_PULL} {pull:g}", pulled),
+    )
+
+
+def _kinds(kinds: Sequence[KindEffect]) -> None:
+    """The kinds of test pairs that lost most, then those that gained most."""
+    worse = [one for one in kinds if one.after < one.before][:MOST_KINDS]
+    better = [one for one in reversed(kinds) if one.after > one.before][:MOST_KINDS]
+    rows = [
+        (f"{one.suite}: {one.kind}", str(one.total), str(one.before), str(one.after), _p(one.p))
+        for one in (*worse, *better)
+    ]
+    lists.table(["test pairs of this kind", "pairs", "right before", "right now", "p (McNemar)"], rows)
+
+
+def _p(p: float) -> str:
+    return "< .001" if p < 0.001 else f"{p:.3f}"
+
+
+def _tried(base: Checkpoint, corrections: Sequence[Correction]) -> list[tuple[str, str]]:
+    corrected = {one.pair for one in corrections}
+    pairs = [(first, "" if base.single else second) for first, second in pairs_tried.tried()]
+    return [pair for pair in dict.fromkeys(pairs) if pair not in corrected and bool(pair[1]) != base.single]
+
+
+def _pairs(
+    title: str,
+    base: Checkpoint,
+    examples: Examples,
+    found: Fitted,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    changed: bool = False,
+) -> None:
+    """Verdicts before and after; ``changed``: only of pairs whose verdict is another now."""
+    if not pairs:
+        return
+    features, names = feature_vectors(base, pairs), list(_names(base).values())
+    layer = base.model.output_layer
+    assert layer is not None, "the base has a classifier"
+    before = layer(features).detach().double().softmax(1)
+    after = found.linear.logits(features).softmax(1)
+    rows = []
+    for pair, old, new in zip(pairs, before, after, strict=True):
+        was, now = int(old.argmax()), int(new.argmax())
+        if not changed or was != now:
+            texts = " / ".join(short(text, QUOTED) for text in pair if text)
+            rows.append((texts, *(f"{names[at]} {percent(float(p[at]))}" for at, p in ((was, old), (now, new)))))
+    lists.table([title, "before", "now"], rows)

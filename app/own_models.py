@@ -1,0 +1,39 @@
+"""The adapted models that this browser session knows by their names, which no list shows to others."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.checkpoint.unlisted import base_of, folder_of
+
+_KEY = "own models"
+MOST = 20
+
+
+def known() -> dict[str, Path]:
+    """The session's adapted models that still exist, newest first, with those that the page's address names."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return {}
+    names: list[str] = st.session_state.setdefault(_KEY, [])
+    for value in st.query_params.to_dict().values():
+        for name in value.split(","):
+            if base_of(name) and name not in names:
+                names.append(name)
+    folders = {name: folder_of(name) for name in names[:MOST]}
+    return {name: path for name, path in folders.items() if path is not None and (path / "card.json").is_file()}
+
+
+def add(name: str) -> None:
+    """Puts a model first in the session's lists."""
+    names: list[str] = st.session_state.setdefault(_KEY, [])
+    names[:] = [name, *(one for one in names if one != name)][:MOST]
+
+
+def forget(name: str) -> None:
+    """Takes a model off the session's lists."""
+    with contextlib.suppress(ValueError):
+        st.session_state.setdefault(_KEY, []).remove(name)

@@ -1,0 +1,181 @@
+"""What corrections change: which pairs of the suites an adapted classifier mends, and which it costs, by kind.
+
+Everything is computed from features of the base, which are computed once: a classifier is then tested in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from core.adaptation.adapt import Examples
+from core.adaptation.features import feature_vectors, kept_features
+from core.adaptation.fits import KEEP, PULL, PULLS, Linear, pulled
+from core.checkpoint import Checkpoint
+from core.evaluation.predict import RowsDone
+from core.evaluation.probe import suits
+from core.evaluation.reliability import mcnemar
+from core.evaluation.suites import SUITES, Suite
+from core.shared_cache import SharedCache
+from core.wording import counted
+
+MOST_COST = 0.05
+"""The largest share of a kind that the default pull may lose."""
+LEAST = 20
+"""Kinds with fewer pairs do not count for that: one pair would be more."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A base's features of one suite, ``[N, F]``; the answer of each pair, ``[N]``, among those of ``suite.scale``; and
+    its kind."""
+
+    suite: Suite
+    features: Tensor
+    gold: np.ndarray
+    kinds: np.ndarray
+
+
+class KindEffect(NamedTuple):
+    """The pairs of a kind that are right before and after; how many became right or wrong; exact McNemar's p."""
+
+    suite: str
+    kind: str
+    total: int
+    before: int
+    after: int
+    mended: int
+    cost: int
+    p: float
+
+
+@dataclass(frozen=True)
+class WhatChanged:
+    """The effect of corrections at one strength of the pull. ``learned``: how many corrected pairs have their right
+    class now; ``kinds``: worst losses first."""
+
+    pull: float
+    corrections: int
+    learned: int
+    kinds: tuple[KindEffect, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest share of a kind that is lost, among kinds of at least :data:`LEAST` pairs."""
+        return max(((one.before - one.after) / one.total for one in self.kinds if one.total >= LEAST), default=0.0)
+
+    @property
+    def sentence(self) -> str:
+        """The effect in one sentence."""
+        verb = "stands" if self.corrections == 1 else "stand"
+        said = f"{self.learned} of {counted(self.corrections, 'correction')} now {verb}"
+        if not self.kinds:
+            return f"{said}."
+        wrong = sum(one.total - one.before for one in self.kinds)
+        right = sum(one.before for one in self.kinds)
+        mended, cost = sum(one.mended for one in self.kinds), sum(one.cost for one in self.kinds)
+        best = max(self.kinds, key=lambda one: one.mended - one.cost)
+        worst = max(self.kinds, key=lambda one: one.cost - one.mended)
+        most = f", most in “{best.kind}”" if best.mended > best.cost else ""
+        least = f", most in “{worst.kind}”" if worst.cost > worst.mended else ""
+        return (
+            f"{said}. Of our test pairs, {mended} of the {wrong} that were wrong are right{most}, and {cost:,} of the "
+            f"{right:,} that were right are wrong{least}."
+        )
+
+
+def tested(base: Checkpoint, progress: RowsDone = lambda rows: None) -> tuple[Tested, ...]:
+    """The base's features of all suites, computed once per version of the base; none if the suites do not apply."""
+    if not suits(base.card):
+        return ()
+    return _TESTED((base.folder, base.state), lambda: _tested(base, progress))
+
+
+def is_tested(base: Checkpoint) -> bool:
+    """Whether :func:`tested` has the features already."""
+    return not suits(base.card) or (base.folder, base.state) in _TESTED
+
+
+def _tested(base: Checkpoint, progress: RowsDone) -> tuple[Tested, ...]:
+    found, done = list[Tested](), 0
+    for suite in SUITES.values():
+        rows, start = suite.pairs.rows, done
+        features = feature_vectors(
+            base, [(row.first, row.second) for row in rows], lambda rows, start=start: progress(start + rows)
+        )
+        done += len(rows)
+        gold = suite.scale(base.labels).of([row.label for row in rows])
+        found.append(Tested(suite, features, gold, np.array([row.columns["kind"] for row in rows])))
+    return tuple(found)
+
+
+def right(test: Tested, linear: Linear, classes: Sequence[str]) -> np.ndarray:
+    """Whether a classifier answers each pair of a suite correctly, bool ``[N]``."""
+    chances = linear.logits(test.features).softmax(1).numpy()
+    hits: np.ndarray = test.suite.scale(classes).sums(chances).argmax(1) == test.gold
+    return hits
+
+
+def compared(
+    base: Checkpoint, examples: Examples, old: Linear, new: Linear, pull: float, tests: Sequence[Tested]
+) -> WhatChanged:
+    """What a classifier changes against the old one."""
+    kinds = list[KindEffect]()
+    for test in tests:
+        before, after = right(test, old, base.labels), right(test, new, base.labels)
+        for kind in dict.fromkeys(test.kinds.tolist()):
+            here = test.kinds == kind
+            was, now = before[here], after[here]
+            counts = int((now & ~was).sum()), int((was & ~now).sum())
+            kinds.append(
+                KindEffect(
+                    test.suite.title, str(kind), len(was), int(was.sum()), int(now.sum()), *counts, mcnemar(was, now).p
+                )
+            )
+    learned = int((new.logits(examples.features).argmax(1) == examples.labels).sum())
+    ordered = sorted(kinds, key=lambda one: (one.after - one.before) / one.total)
+    return WhatChanged(pull, len(examples.pairs), learned, tuple(ordered))
+
+
+class Fitted(NamedTuple):
+    """A classifier fitted with one pull, and what it changes."""
+
+    linear: Linear
+    changed: WhatChanged
+
+
+def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP) -> Fitted:
+    """The classifier for these corrections with this pull. Computed once for all threads."""
+    layer = base.model.output_layer
+    assert layer is not None, "a model with the corrected classes has a classifier"
+    old = Linear(layer.weight.detach(), layer.bias.detach())
+
+    def fit() -> Fitted:
+        linear = pulled(old, examples.features, examples.labels, kept_features(base), pull=pull, keep=keep)
+        return Fitted(linear, compared(base, examples, old, linear, pull, tested(base)))
+
+    key = base.folder, base.state, tuple(examples.pairs), tuple(examples.labels.tolist()), pull, keep
+    return _FITTED(key, fit)
+
+
+def default_pull(base: Checkpoint, examples: Examples) -> float:
+    """The pull that learns most among those that cost no kind more than :data:`MOST_COST`; the strongest if there is
+    none, and :data:`core.adaptation.fits.PULL` where no suite applies."""
+    if not tested(base):
+        return PULL
+    harmless = [one for one in (fitted(base, examples, pull) for pull in PULLS) if one.changed.worst <= MOST_COST]
+    if not harmless:
+        return PULLS[-1]
+    return max(harmless, key=lambda one: (one.changed.learned, _gain(one.changed))).changed.pull
+
+
+def _gain(changed: WhatChanged) -> int:
+    return sum(one.mended - one.cost for one in changed.kinds)
+
+
+_TESTED: SharedCache[tuple[Tested, ...]] = SharedCache(6)
+_FITTED: SharedCache[Fitted] = SharedCache(200)

@@ -1,0 +1,89 @@
+"""Explore: a verdict is corrected, the model adapted to it, and the page says what that changed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.explore.corrections import read_uploaded
+from core.adaptation.corrections import Correction, from_lines, to_csv, to_lines
+from core.checkpoint import available, load_named
+from core.checkpoint.unlisted import base_of, folder_of, new_name
+from core.data.dataset import DataError
+from core.explain import explain
+from tests.app.desk_page import button, texts
+from tests.app.pages import lines_of, open_view, query
+
+WRONG = [
+    Correction("a dog is outside", "a cat is outside", "contradiction"),
+    Correction("a man is <b>cold</b>", "a woman is *cold*", "contradiction"),
+    Correction("not for this model", "", "positive"),
+]
+
+
+@pytest.fixture
+def adapted(own_desk):
+    link = {"model": "test-light", "first": WRONG[0].first, "second": WRONG[0].second}
+    app = open_view("explore", **link, corrections=to_lines(WRONG))
+    assert not app.exception and "1 correction of other classes or texts are not for this model" in texts(app)
+    return button(app, "Adapt the model").click().run()
+
+
+def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
+    name = query(adapted)["model"]
+    assert not adapted.exception and base_of(name) == "test-light" and name not in list(available())
+    model = load_named(name)
+    assert model.card["title"] == "Test light + 2 corrections" and model.card["base"]["name"] == "test-light"
+    answer = explain(model, WRONG[0].first, WRONG[0].second)
+    shown = {one["label"]: one["p"] for one in drawn(adapted)["verdict"]["classes"]}
+    assert shown["contradiction"] == pytest.approx(answer.probabilities[answer.labels.index("contradiction")], abs=1e-5)
+    assert drawn(adapted)["verdict"]["correct"]["label"] == "contradiction"
+    assert re.search(r"\d of 2 corrections now stands?\. Of our test pairs, \d+ of the \d+", texts(adapted))
+    tables = [lines_of(table) for table in adapted.table]
+    pairs = next(rows for rows in tables if any("a dog is outside" in row[0] for row in rows))
+    assert len(pairs) == 2 and any("<b>cold</b>" in row[0] for row in pairs), "texts are shown verbatim"
+
+    # Another strength of the pull: the same model, refitted.
+    slider = adapted.select_slider[0]
+    before = model.card["adaptation"]["pull"]
+    other = next(value for value in ("0.1", "300") if float(value) != before)
+    slider.set_value(other).run()
+    assert not adapted.exception and query(adapted)["model"] == name
+    assert load_named(name).card["adaptation"]["pull"] == float(other)
+
+    # A link opens it for a visitor who has none of it, and no list of theirs shows it to another.
+    visitor = open_view("explore", model=name, first="a dog", second="a cat")
+    assert (
+        not visitor.exception
+        and query(visitor)["model"] == name
+        and "What changed" in [e.label for e in visitor.expander]
+    )
+    stranger = open_view("explore", model="test-light")
+    assert not any("corrections" in option for box in stranger.selectbox for option in box.options)
+    compared = open_view("compare", **{"model": "test-light", "with": name})
+    assert not compared.exception and query(compared)["with"] == name
+
+
+def test_an_adapted_model_that_is_gone_gives_way_to_its_base(own_desk, drawn):
+    app = open_view("explore", model=new_name("test-light"), first="a dog", second="a cat")
+    assert query(app)["model"] == "test-light"
+    gone = "The adapted model of this link was only kept for a day; showing test-light."
+    assert gone in drawn(app)["notices"]
+    assert folder_of("test-light~" + "../" * 10) is None and folder_of("no-token") is None
+
+
+def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, drawn):
+    link = {"model": "test-light", "first": WRONG[0].first, "second": WRONG[0].second}
+    app = open_view("explore", **link, corrections=to_lines(WRONG[:2]))
+    box = next(box for box in app.selectbox if box.label.startswith("Right class of a dog"))
+    box.set_value("neutral").run()
+    assert [one.label for one in from_lines(query(app)["corrections"])] == ["neutral", "contradiction"]
+    next(one for one in app.button if one.key == "remove correction 0").click().run()
+    assert from_lines(query(app)["corrections"]) == (WRONG[1],)
+    assert read_uploaded("mine.csv", to_csv(WRONG[:2]).encode()) == WRONG[:2]
+    with pytest.raises(DataError):
+        read_uploaded("mine.csv", b"\x00")
+    for broken in ("[]", '["a", "b"]', "{", '["", "b", "c"]', "null"):
+        assert from_lines(broken) is None
+    assert "corrections" in " ".join(drawn(open_view("explore", **link, corrections="[]"))["notices"])
