@@ -45,7 +45,7 @@ def draw(page: PageSession[CompareState]) -> None:
                 _files(page)
             else:
                 run, models = chosen
-                names = [name for model in models if (name := checkpoint_named(model.sha256))]
+                names = [name for model in models if (name := checkpoint_named(model))]
                 known = once("disagreements of a run", (run.sha256, models), lambda: _of_run(run, models))
                 _list(page, *known, names if len(names) == len(models) else [])
         except UserError as error:

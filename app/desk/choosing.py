@@ -12,7 +12,7 @@ from typing import TypeVar
 import streamlit as st
 
 from app import page_style
-from app.desk import annotator, jobs
+from app.desk import adapting, annotator, jobs
 from app.desk.open_run import PAGE, database, show_run
 from app.model_choice import offered, titles
 from app.pair_form import once
@@ -97,6 +97,7 @@ def new_run() -> None:
     jobs.draw_running()
     jobs.draw_unfinished()
     jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
+    jobs.finish(adapting.JOB, "The adaptation was cancelled; nothing of it is kept.", "scores")
     page_style.note("No file at hand? Try hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
         for name, suite in SUITES.items():
@@ -109,20 +110,21 @@ def new_run() -> None:
                 args=(name,),
                 disabled=busy,
             )
-    dataset = _file()
-    if isinstance(dataset, RunHeader):
-        show_run(dataset.sha256, (model.sha256 for model in dataset.models))
+    chosen = _file()
+    if isinstance(chosen, RunHeader):
+        show_run(chosen.sha256, (model.sha256 for model in chosen.models))
         st.rerun()
-    elif dataset is not None:
-        _models(dataset)
+    elif chosen is not None:
+        _models(*chosen)
     elif not store.runs():
         shown = "dark" if st.context.theme.type == "dark" else "light"
         with st.container(width=720):  # at most: an image with this width is cut off on a phone
             st.image(_PICTURES / f"finished_run_{shown}.png", "A finished run", "stretch", alt=_FINISHED)
 
 
-def _file() -> Dataset | RunHeader | None:
-    """The uploaded or chosen data set, or the run copied to the desk; None if there is none or it cannot be read."""
+def _file() -> tuple[Dataset, Mapping[str, str]] | RunHeader | None:
+    """The uploaded or chosen data set with the names that its header gives to the texts, or the run copied to the desk;
+    None if there is none or it cannot be read."""
     limit, names = int(st.get_option("server.maxUploadSize")), data_files()
     uploaded = st.file_uploader(
         f"Upload a file (up to {limit} MB)",
@@ -164,7 +166,9 @@ def _as_file(name: str, data: bytes) -> Iterator[Path]:
         yield path
 
 
-def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | RunHeader | None:
+def _read(
+    token: str, file: Callable[[], AbstractContextManager[Path]], largest: int
+) -> tuple[Dataset, Mapping[str, str]] | RunHeader | None:
     """The file in its recognised layout, or with columns picked by the user; it may decompress to ``largest`` bytes."""
 
     def reading(read: Callable[[Path], _Read]) -> _Read:
@@ -177,7 +181,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
     if isinstance(known, Dataset):
         page_style.note(known.summary())
         if not st.checkbox("Choose the columns myself", key=f"desk columns {token}"):
-            return known
+            return known, {}
         seen = once("desk seen", token, lambda: reading(lambda path: seen_in(path, largest)))
     else:
         page_style.note("No layout fits this file. Which columns hold what?")
@@ -187,7 +191,7 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
         return None
     data = once("desk picked", (token, picked), lambda: reading(lambda path: _read_by(path, largest, picked)))
     page_style.note(data.summary())
-    return data
+    return data, {"first": picked.first, "second": picked.second} if picked.header else {}
 
 
 def _picked(seen: Seen, token: str) -> Picked | None:
@@ -345,11 +349,21 @@ def _claimed(dataset: Dataset, models: list[str], counts_as: Mapping[str, Counts
     return prediction(dataset, models, counts_as)
 
 
-def _models(dataset: Dataset) -> None:
-    """The select box for checkpoints, the labels to map, and the start button."""
+def _models(dataset: Dataset, roles: Mapping[str, str]) -> None:
+    """The choice between predicting the file and adapting a model to it, and its form. ``roles``: the file's names of
+    the texts."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     cards = {name: model.card for name, model in models.items() if model.card}
-    suited, shown = _suited(dataset, cards), titles(models)
+    shown = titles(models)
+    if adapting.chosen(dataset, cards):
+        adapting.form(dataset, roles, cards, shown)
+    else:
+        _prediction_form(dataset, cards, shown)
+
+
+def _prediction_form(dataset: Dataset, cards: Mapping[str, Card], shown: Mapping[str, str]) -> None:
+    """The select box for checkpoints, the labels to map, and the start button."""
+    suited = _suited(dataset, cards)
     picked = st.multiselect(
         "Checkpoints, one to four",
         suited,

@@ -24,8 +24,8 @@ def figures(drawn: Sequence[Figure], key: str, within: str = "") -> None:
             _table(figure, name, within)
             continue
         chart = f"{name} chart"
-        take = partial(_mark, chart, within)
-        charts.draw(figure.chart, PAGE.state.projector, key=chart, on_select=take, selection_mode=PICKED)
+        picking = {"on_select": partial(_mark, chart, within), "selection_mode": PICKED} if figure.filters else {}
+        charts.draw(figure.chart, PAGE.state.projector, key=chart, **picking)
         with st.expander("The numbers as a table"):
             _table(figure, name, within)
 

@@ -139,7 +139,7 @@ def _explanations(run: Run, place: int) -> list[Explanation]:
     """Those of a row by the models that are installed and can read it."""
     row, explanations = run.dataset.rows[place], []
     for model in run.models:
-        name = checkpoint_named(model.sha256)
+        name = checkpoint_named(model)
         try:
             if name is not None:
                 checkpoint = load_named(name)

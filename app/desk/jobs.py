@@ -32,9 +32,9 @@ def start(key: str, make: Callable[[], Job]) -> None:
     attempt(begin)
 
 
-def finish(key: str, kept: str) -> None:
-    """Once the job that the session started under this ``key`` has ended: opens the run that it wrote; or shows its
-    error, or, if it was cancelled, ``kept``: a sentence on the results that were saved."""
+def finish(key: str, kept: str, view: str = "") -> None:
+    """Once the job that the session started under this ``key`` has ended: opens the run that it wrote, in this
+    ``view``; or shows its error, or, if it was cancelled, ``kept``: a sentence on the results that were saved."""
     job: Job | None = st.session_state.get(key)
     if job is None or not job.finished:
         return
@@ -42,7 +42,7 @@ def finish(key: str, kept: str) -> None:
     if job.problem or job.cancelled:
         page_style.notice([job.problem or kept])
     elif job.written is not None:
-        show_run(*job.written, view=PAGE.state.view)
+        show_run(*job.written, view=view or PAGE.state.view)
         st.rerun()
 
 
@@ -60,6 +60,8 @@ def _progress(job: Job) -> str:
     place, rows = QUEUE.place(job), job.rows // job.passes
     if place:
         return f"{counted(rows, 'row')}, queued (position {place})"
+    if job.doing:
+        return job.doing
     number = min(job.done // max(1, rows), job.passes - 1)
     line = f"{job.done - number * rows:,} of {counted(rows, 'row')}"
     if job.passes > 1:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app import page_style
-from app.desk import drawing
+from app.desk import drawing, learning_curve
 from app.desk.open_run import PAGE, OpenRun
 from app.page_state.widgets import segments
 from app.pair_form import once
@@ -86,7 +86,8 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Figure]:
     predictions = run.models[model]
     if grades := run.grades(model, rows):
         return [charts.correlation(predictions.title, *grades)]
-    drawn = [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
+    drawn = learning_curve.figures(run, model)
+    drawn += [draw(run, model, rows, label_names(predictions)) for draw in (charts.confusion, charts.classes)]
     if run.ranks(model):
         drawn.append(charts.ranked(run, model))
     confidence, judged = predictions.answers.max(axis=1).astype(float), rows & run.judged

@@ -40,7 +40,7 @@ def _ask(opened: OpenRun) -> None:
         "see how often each model’s prediction is not as expected: its failure rate."
     )
     models = opened.run.models
-    names = [checkpoint_named(model.sha256) for model in models]
+    names = [checkpoint_named(model) for model in models]
     offered = promises(models[0].task)
     chosen = st.pills(
         "Perturbations",

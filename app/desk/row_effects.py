@@ -31,7 +31,7 @@ def draw(opened: OpenRun, place: int) -> None:
     """Draws the words with the largest effects, for each installed model."""
     row, models = opened.run.dataset.rows[place], list[RowModel]()
     for number, model in enumerate(opened.run.models):
-        name = checkpoint_named(model.sha256)
+        name = checkpoint_named(model)
         if name is not None:
             question = {"model": name, "first": row.first, "second": row.second}
             names = dict(zip(model.labels, class_names(model.labels, model.roles.judged), strict=True))

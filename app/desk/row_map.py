@@ -73,7 +73,7 @@ def _ask(opened: OpenRun) -> None:
     page_style.hint(
         "Which rows are similar to the model? A map places rows with similar vectors close together (t-SNE)."
     )
-    name = checkpoint_named(model.sha256)
+    name = checkpoint_named(model)
     if name is None:
         page_style.note(f"The checkpoint of {model.title} is not here, so no map can be made.")
         return
@@ -165,7 +165,7 @@ def draw_similar(opened: OpenRun, place: int) -> None:
             return
         vector = known.vector_of(place)
         if vector is None:
-            name = checkpoint_named(run.models[opened.model].sha256)
+            name = checkpoint_named(run.models[opened.model])
             if name is None:
                 page_style.note("The model’s checkpoint is not here, and this row is not on the map.")
                 return

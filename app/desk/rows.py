@@ -272,7 +272,7 @@ def _links(opened: OpenRun, place: int) -> None:
     if not row.second or not fits_a_link(texts):
         return
     st.session_state["desk place"] = (PAGE.state.address(), (row.first, row.second))
-    names = [checkpoint_named(model.sha256) for model in opened.run.models]
+    names = [checkpoint_named(model) for model in opened.run.models]
     explained = offered(explains_texts)
     with st.container(horizontal=True, gap="small"):
         for number, name in enumerate(names):

@@ -53,7 +53,7 @@ def _ask(opened: OpenRun) -> None:
             "Which words drive predictions? Each word of a row is dropped in turn; the one that lowers the predicted "
             "class’s probability most is recorded. Words that decide many wrong rows may be shortcuts, like “not”."
         )
-    name = checkpoint_named(model.sha256)
+    name = checkpoint_named(model)
     if name is None:
         page_style.note(f"The checkpoint of {model.title} is not here, so no more can be computed.")
     elif left:

@@ -10,6 +10,7 @@ from app.desk import (
     annotator,
     choosing,
     files,
+    learning_curve,
     measures,
     perturbations,
     row_map,
@@ -52,6 +53,8 @@ def _draw() -> None:
     opened = open_run(annotator.name())
     segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
     page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
+    for sentence in learning_curve.notes(opened.run):
+        page_style.note(sentence)
     page_style.notice(
         once("desk training rows", (PAGE.state.file, PAGE.state.models), lambda: training_notes(opened.run))
     )

@@ -45,6 +45,8 @@ class Job:
     """The run that it wrote, once finished."""
     done: int = field(default=0, init=False)
     """Number of finished rows."""
+    doing: str = field(default="", init=False)
+    """What it does now, if not that which it is about."""
     problem: str = field(default="", init=False)
     """One sentence on why it failed."""
     cancelled: bool = field(default=False, init=False)

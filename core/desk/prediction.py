@@ -61,7 +61,7 @@ def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, 
     ``counts_as``: by checkpoint name, the classes that the file's labels count as."""
 
     def work(job: Job) -> Written:
-        checksums = [_predict(job, dataset, name, counts_as.get(name, {})) for name in models]
+        checksums = [predict_with(job, dataset, name, counts_as.get(name, {})) for name in models]
         store.put_first(dataset.sha256, checksums)
         return dataset.sha256, checksums
 
@@ -69,7 +69,7 @@ def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, 
     return Job(what, len(dataset.rows) * len(models), work, passes=max(1, len(models)))
 
 
-def _predict(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> str:
+def predict_with(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> str:
     """Predicts a data set with one checkpoint, and returns the checkpoint's checksum."""
     checkpoint = load_named(name)
     check_texts(checkpoint, dataset)

@@ -1,0 +1,232 @@
+"""Adapts a checkpoint to some rows of a file and predicts the others: the job behind the desk's offer for new classes.
+
+The run has the held-out rows and those without a label. Beside it stand the scores of simpler models on the same
+held-out rows, and the learning curve, in a file of the run's folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from core.adaptation.adapt import MOST_CLASSES, Examples, adapted_by
+from core.adaptation.baselines import Baseline, baselines
+from core.adaptation.curve import Curve, learning_curve
+from core.adaptation.features import Pair, feature_vectors
+from core.adaptation.fits import fresh
+from core.checkpoint import Checkpoint, load_named
+from core.checkpoint.adapted import save_adapted
+from core.checkpoint.unlisted import folder_of, new_name, remove_old
+from core.data import Dataset, Example
+from core.data.labels import graded
+from core.data.split import parts
+from core.desk import store
+from core.desk.jobs import Job, Written
+from core.desk.prediction import predict_with
+from core.errors import DeskError
+from core.files import json_text, read_json, write_whole
+from core.json_types import LENIENT, checked
+from core.wording import counted
+
+SUGGESTED = ("nli-two-sided", "nli-esim", "guest-minilm")
+"""Readers of pairs to adapt: the default first."""
+_SHARE = 0.2
+_LARGEST = 4 << 20
+_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Division:
+    """A file's rows, divided into those to learn from and those to test on, which share no text (indices)."""
+
+    train: np.ndarray
+    held_out: np.ndarray
+    left_out: np.ndarray
+    """Rows in neither part, because they share one text with each."""
+    unlabelled: np.ndarray
+    """Rows without a label, which are predicted too."""
+    labels: Sequence[str]
+    """The label of each row of the file in its first spelling, empty if it has none."""
+
+    def counts(self) -> list[tuple[str, int, int]]:
+        """Each label with its rows to learn from and to test on, most frequent first."""
+        train, held_out = (Counter(self.labels[row] for row in rows) for rows in (self.train, self.held_out))
+        labels = sorted({*train, *held_out}, key=lambda label: (-train[label] - held_out[label], label))
+        return [(label, train[label], held_out[label]) for label in labels]
+
+
+def division(dataset: Dataset) -> Division:
+    """Divides the labelled rows. Raises DataError or DeskError if they cannot be divided or learned from."""
+    spelled: dict[str, str] = {}
+    for row in dataset.rows:
+        if row.label is not None:
+            spelled.setdefault(row.label, row.shown_label)
+    _check(dataset.name, [*spelled.values()], dataset.labels)
+    labels = [spelled.get(row.label or "", "") for row in dataset.rows]
+    known = np.flatnonzero([bool(label) for label in labels])
+    pairs = [(dataset.rows[at].first, dataset.rows[at].second) for at in known]
+    found = parts(pairs, _SHARE, labels=[labels[at] for at in known])
+    unlabelled = np.flatnonzero([not label for label in labels])
+    return Division(known[found.train], known[found.held_out], known[found.left_out], unlabelled, labels)
+
+
+def _check(name: str, labels: Sequence[str], keys: Sequence[str]) -> None:
+    """Raises DeskError for labels that are no classes to learn."""
+    if not labels:
+        raise DeskError(f"no row of {name} has a label: choose the column of labels, or label some rows")
+    if graded(keys) and any("." in label for label in keys):
+        raise DeskError(
+            f"the labels of {name} are numbers such as {next(label for label in keys if '.' in label)}, which look "
+            "like grades: choose a column of classes as the label"
+        )
+    if len(labels) == 1:
+        raise DeskError(f"every label of {name} is {labels[0][:_SHOWN]!r}: label some rows with another class")
+    if len(labels) > MOST_CLASSES:
+        raise DeskError(
+            f"the labels of {name} are {len(labels):,} different values, and {MOST_CLASSES} classes are the most: "
+            "choose another column as the label"
+        )
+
+
+def remarks(dataset: Dataset, divided: Division) -> list[str]:
+    """Sentences about rows that the score does not cover, and about pairs with two labels."""
+    told = list[str]()
+    if len(divided.left_out):
+        told.append(f"{counted(len(divided.left_out), 'row')} in neither part, having a text in common with each.")
+    untested = [label for label, _, held_out in divided.counts() if not held_out]
+    if untested:
+        named = ", ".join(f"“{label[:_SHOWN]}”" for label in untested[:5])
+        more = f" and {len(untested) - 5} more" if len(untested) > 5 else ""
+        told.append(f"Too few rows to test {named}{more}: the score says nothing about them.")
+    by_pair = defaultdict[Pair, set[str]](set)
+    for row, label in zip(dataset.rows, divided.labels, strict=True):
+        if label:
+            by_pair[row.first, row.second].add(label)
+    twice = [(pair, sorted(labels)) for pair, labels in by_pair.items() if len(labels) > 1]
+    if twice:
+        (first, second), labels = twice[0]
+        shown = " / ".join(f"“{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}”" for text in (first, second) if text)
+        what = "text" if dataset.single else "pair"
+        named = " and ".join(f"“{label[:_SHOWN]}”" for label in labels[:2])
+        told.append(f"{counted(len(twice), what)} with two labels, such as {shown}: {named}. All are used.")
+    if len(divided.unlabelled):
+        told.append(f"{counted(len(divided.unlabelled), 'row')} without a label will be predicted, too.")
+    return told
+
+
+def held_out_rows(dataset: Dataset, divided: Division) -> Dataset:
+    """The data set of the run: the held-out rows and those without a label, in the order of the file."""
+    rows = np.sort(np.concatenate([divided.held_out, divided.unlabelled]))
+    sha256 = hashlib.sha256(f"{dataset.sha256} held out".encode() + rows.astype("<i8").tobytes()).hexdigest()
+    return replace(
+        dataset, name=f"{dataset.name}, held out", rows=tuple(dataset.rows[at] for at in rows), sha256=sha256
+    )
+
+
+def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[str, str]) -> Job:
+    """A job that adapts the checkpoint named ``base`` to the training rows, and makes a run of the held-out ones. The
+    adapted checkpoint is unlisted; a cancelled or failed job leaves none. ``roles``: other names of the first and
+    second text."""
+    run = held_out_rows(dataset, divided)
+    read = len(divided.train) + len(divided.held_out)
+
+    def work(job: Job) -> Written:
+        beside, adapted = _adapted(job, dataset, divided, load_named(base), roles)
+        remove_old()
+        name = new_name(base)
+        folder = folder_of(name)
+        if folder is None:
+            raise DeskError(f"{base} has no name to adapt it under: rename its folder to letters and digits")
+        before = {*store.unfinished()}
+        try:
+            save_adapted(folder, replace(adapted, card={**adapted.card, "name": name}))
+            job.doing, job.done = "predicting", read
+            sha256 = predict_with(job, run, name, {})
+            write_whole(_beside(store.folder_of(run.sha256), sha256), json_text(asdict(beside)))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            for left in {*store.unfinished()} - before:
+                store.delete_parts(left)
+            raise
+        store.put_first(run.sha256, [sha256])
+        return run.sha256, [sha256]
+
+    return Job(f"Adapting {base} to {dataset.name}", read + len(run.rows), work)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What stands beside the score of an adapted model: its training rows in numbers, simpler models on the same
+    held-out rows, and the learning curve."""
+
+    trained_on: int
+    baselines: tuple[Baseline, ...]
+    curve: Curve
+
+
+def _beside(folder: Path, sha256: str) -> Path:
+    return folder / f"beside-{store.short(sha256)}.json"
+
+
+def beside(run: Path, sha256: str) -> Beside | None:
+    """What stands beside the model of this checksum in the folder of a run; None if nothing does."""
+    try:
+        return checked(read_json(_beside(run, sha256), _LARGEST), Beside, by=LENIENT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _adapted(
+    job: Job, dataset: Dataset, divided: Division, base: Checkpoint, roles: Mapping[str, str]
+) -> tuple[Beside, Checkpoint]:
+    """The base adapted to the training rows, not saved yet, and what stands beside it."""
+    (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
+    job.begin()
+    groups = [row.group or "" for row in dataset.rows] if dataset.ranking else []
+    examples = Examples.of(base, train, labels, [groups[at] for at in divided.train] if groups else (), job.progress)
+    features = feature_vectors(base, held_out, lambda rows: job.progress(len(train) + rows))
+
+    def step(what: str) -> None:
+        job.doing = what
+        job.progress(job.done)  # which ends the job if it was cancelled
+
+    step("fitting the classifier")
+    new = {*labels} == {*examples.classes}
+    adapted = adapted_by(base, examples, new=new, roles=roles, title=_title(base, len(train)))
+    step("fitting simpler models")
+    names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
+    simpler = baselines(train, labels, held_out, gold, names, lambda: job.progress(job.done))
+    index = {label: at for at, label in enumerate(examples.classes)}
+
+    def predicted(rows: np.ndarray) -> np.ndarray:
+        if len(rows) == len(train) and (layer := adapted.model.output_layer) is not None:
+            return layer(features).argmax(1).numpy()
+        present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
+        linear, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows])
+        return np.array(present[linear.logits(features).argmax(1).numpy()])
+
+    curve = learning_curve(
+        examples.labels.numpy(),
+        np.array([index.get(label, -1) for label in gold]),
+        predicted,
+        lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'pair')}"),
+    )
+    return Beside(len(train), simpler, curve), adapted
+
+
+def _title(base: Checkpoint, rows: int) -> str:
+    title = base.card["base"]["title"] if "base" in base.card else base.card["title"]
+    return f"{title} + {counted(rows, 'pair')}"
+
+
+def _pairs(dataset: Dataset, divided: Division, rows: np.ndarray) -> tuple[list[Pair], list[str]]:
+    """The texts and labels of these rows."""
+    chosen: Sequence[Example] = [dataset.rows[at] for at in rows]
+    return [(row.first, row.second) for row in chosen], [divided.labels[at] for at in rows]

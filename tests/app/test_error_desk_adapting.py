@@ -1,0 +1,152 @@
+"""The Error desk's offer for classes that no model has: divide, adapt, test, and what stands beside the score."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import pytest
+
+from app.desk import adapting
+from core.checkpoint import available, load_named
+from core.checkpoint.unlisted import base_of, folder_of
+from core.data import read
+from core.desk import store
+from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
+from core.desk.jobs import Cancelled
+from core.errors import UserError
+from tests.app.desk_page import button, figures, texts
+from tests.app.pages import open_view, sentences
+
+pytestmark = pytest.mark.usefixtures("own_desk")
+SAME, OTHER = "same event", "different event"
+
+
+def pairs_file(folder, name="events.csv", rows=(), header=("Report", "Follow-up", "Verdict")):
+    """Rows of one's own headers and classes: 40 pairs whose first texts each occur once."""
+    animals = ("dog", "cat", "man", "woman")
+    made = [
+        (f"a {animals[n % 4]} is outside in the snow number {n}", f"the {animals[(n + n % 2) % 4]} is outside {n}")
+        for n in range(40)
+    ]
+    rows = rows or [(*pair, (SAME, OTHER)[n % 2]) for n, pair in enumerate(made)]
+    with (folder / name).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return folder / name
+
+
+def opened(name):
+    app = open_view("error_desk")
+    return next(box for box in app.selectbox if box.label.startswith("or choose")).set_value(name).run()
+
+
+def box_of(app, label):
+    return next(box for box in app.selectbox if box.label == label)
+
+
+def finished(app):
+    if adapting.JOB in app.session_state:
+        app.session_state[adapting.JOB].future.result(600)
+    return app.run()
+
+
+def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkeypatch, checkpoints):
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    pairs_file(tmp_path)
+    app = opened("events.csv")
+    for label, name in (("First text", "Report"), ("Second text", "Follow-up"), ("Label", "Verdict")):
+        box_of(app, label).set_value(name).run()
+    said = texts(app)
+    assert "These 2 classes are new: different event, same event. Adapt a model to 32 of these rows" in said
+    assert "test it on the other 8?" in said and not any(box.label.startswith("“") for box in app.multiselect)
+    assert sum(app.dataframe[0].value["rows to learn from"]) == 32
+    box_of(app, "Model to adapt").set_value("test-light").run()
+    button(app, "Adapt and test").click().run()
+    app = finished(app)
+    assert not app.exception and not sentences(app)
+    said = texts(app)
+    assert "events.csv, held out: 8 rows" in said and re.search(
+        r"A Test light \+ 32 pairs \d+\.\d\u00a0% right \(", said
+    )
+    for name in ("majority class 50.0", "TF-IDF with word overlap", "the Report alone", "the Follow-up alone"):
+        assert name in said
+    assert "more labels would help" in said or "More labels would" in said
+    drawn = figures(app)
+    assert "Learning curve of Test light + 32 pairs" in drawn and "25 rows" in drawn and "32 rows" in drawn
+    chart = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    assert "Learning curve" in chart["description"]
+    # The model is found by its name, and is in no list; its texts and classes are the file's.
+    (run,) = store.runs()
+    (model,) = run.models
+    assert base_of(model.model) == "test-light" and model.model not in [*available()]
+    assert (model.roles.first, model.roles.second, model.roles.judged) == ("Report", "Follow-up", "Follow-up")
+    assert set(model.labels) == {SAME, OTHER} and load_named(model.model).labels == model.labels
+    # The same file can be predicted as before.
+    app = opened("events.csv")
+    for label, name in (("First text", "Report"), ("Second text", "Follow-up"), ("Label", "Verdict")):
+        box_of(app, label).set_value(name).run()
+    next(box for box in app.radio if box.label == "What to do with this file?").set_value(adapting._PREDICT).run()
+    assert any(box.label == f"“{SAME}” is" for box in app.multiselect) and not app.exception
+
+
+def test_rows_that_cannot_be_learned_from_are_one_sentence(tmp_path):
+    def refused(rows):
+        dataset = read(pairs_file(tmp_path, rows=rows, header=("premise", "hypothesis", "label")))
+        with pytest.raises(UserError) as error:
+            division(dataset)
+        return str(error.value)
+
+    pairs = [(f"text {n}", f"other {n}") for n in range(400)]
+    assert "every label of events.csv is 'a'" in refused([(*pair, "a") for pair in pairs])
+    assert "400 different values, and 300 classes" in refused([(*pair, f"class {n}") for n, pair in enumerate(pairs)])
+    assert "look like grades" in refused([(*pair, f"{n / 10:.1f}") for n, pair in enumerate(pairs)])
+    assert "cannot be divided" in refused([("one text", "another", "ab"[n % 2]) for n in range(5)])
+    rows = [(*pair, "ab"[n % 2]) for n, pair in enumerate(pairs[:30])]
+    rows += [("text 1", "other 1", "a"), ("alone", "of its class", "c"), ("not", "labelled", "")]
+    dataset = read(pairs_file(tmp_path, rows=rows, header=("premise", "hypothesis", "label")), labelled=False)
+    divided = division(dataset)
+    (few, twice, unlabelled) = remarks(dataset, divided)
+    assert "test “c”: the score" in few and twice.startswith(
+        "1 pair with two labels, such as “text 1” / “other 1”: “a” and “b”"
+    )
+    assert unlabelled == "1 row without a label will be predicted, too."
+    texts_of = [
+        {text for at in part for text in (dataset.rows[at].first, dataset.rows[at].second)}
+        for part in (divided.train, divided.held_out)
+    ]
+    assert not texts_of[0] & texts_of[1]
+    assert len(held_out_rows(dataset, divided).rows) == len(divided.held_out) + 1
+
+
+def test_a_cancelled_adaptation_leaves_nothing(tmp_path, checkpoints):
+    dataset = read(pairs_file(tmp_path, header=("premise", "hypothesis", "label")))
+    divided = division(dataset)
+    made = []
+
+    def cancelled_at(moment):
+        job = adaptation(dataset, divided, "test-light", {})
+        progress, seen = job.progress, []
+
+        def watched(done):
+            seen.append(job.doing)
+            if len(seen) == moment:
+                job.cancel()
+            progress(done)
+
+        job.progress = watched
+        try:
+            job.work(job)
+        except Cancelled:
+            return False
+        made.append(len(seen))
+        return True
+
+    assert cancelled_at(-1), "not at all"
+    (run,) = store.runs()
+    folder = folder_of(run.models[0].model)
+    assert beside(store.folder_of(run.sha256), run.models[0].sha256).trained_on == 32 and folder.is_dir()
+    store.delete(run.sha256)
+    for moment in range(1, made[0] + 1):
+        assert not cancelled_at(moment), moment
+        assert [*folder.parent.iterdir()] == [folder] and not store.runs() and not store.unfinished()
