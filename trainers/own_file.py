@@ -234,7 +234,7 @@ def _model(base: str, card: JsonMapping, architecture: str, same: bool) -> JsonO
     given |= {name: max(least, given[name]) for name, least in DROPOUT.items() if given.get(name)}
     model = {name: value for name, value in given.items() if name not in usual or usual[name] != value}
     return {
-        "architecture": card["architecture"], "model": model, "init": base, "init_classifier": same, "lr": 0.0003,
+        "architecture": card["architecture"], "model": model, "init": base, "init_classifier": same, "lr": 0.0005,
         "licence": f"{card['licence']} ({card['name']}); the file's is not stated",
     }  # fmt: skip
 

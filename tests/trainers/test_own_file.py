@@ -67,7 +67,7 @@ def test_the_recipe_follows_from_the_rows(tmp_path):
     same = made(file, base="nli-two-sided")
     assert (same.init, same.init_classifier, same.task) == ("nli-two-sided", True, "entailment")
     assert same.labels == ("entailment", "neutral", "contradiction") and same.roles == ("premise", "hypothesis")
-    assert (same.judged, same.lr, same.ema) == ("both", 0.0003, 0.99)
+    assert (same.judged, same.lr, same.ema) == ("both", 0.0005, 0.99)
     settings = same.model_config()
     assert (settings.embedding_dropout, settings.dropout) == (0.1, 0.2)
     (_, train), (_, held_out) = read_all(same, tmp_path)
