@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             command=as_typed("trainers adapt", args.checkpoint, args.file.name, **args.given),
             progress=shown.update,
         )
-    saved = save_adapted(args.out, adapted)
+    saved = save_adapted(args.out, adapted, learned=[(row.first, row.second) for row in rows])
     print(
         f"{saved.card['title']}: {counted(len(rows), 'pair')}, classes {', '.join(saved.labels)}, "
         f"{time.monotonic() - started:.1f} s; {args.out} needs {saved.card['base']['name']}"

@@ -20,17 +20,17 @@ from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
 from core.allocator import return_freed_memory
-from core.checkpoint import CheckpointError, available, read_card
-from core.checkpoint.unlisted import base_of
+from core.checkpoint import available, read_card
 from core.desk import store, strongest_words, training_rows
 from core.desk.annotations import Annotations, FileState
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import SUFFIXES, desk_folder
 from core.desk.formulas import with_formulas
+from core.desk.jobs import checkpoint_named as checkpoint_named
 from core.desk.remarks import remarks
 from core.desk.row_map import RowMap, stored, with_maps
-from core.desk.run import MOST_MODELS, Run, RunModel
+from core.desk.run import MOST_MODELS, Run
 from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
 from core.desk.table import RunTable, open_table, with_tags
@@ -146,19 +146,6 @@ def training_notes(run: Run) -> list[str]:
     names = {i: checkpoint_named(model) for i, model in enumerate(run.models)}
     folders = available()
     return training_rows.training_notes(run, {i: read_card(folders[name]) for i, name in names.items() if name})
-
-
-def checkpoint_named(model: RunModel) -> str | None:
-    """The name of a run's checkpoint; None if it is not installed."""
-    folders = available()
-    unlisted = {model.model: folders[model.model]} if base_of(model.model) and model.model in folders else {}
-    for name, folder in {**unlisted, **folders}.items():
-        try:
-            if read_card(folder).get("sha256") == model.sha256:
-                return name
-        except CheckpointError:
-            continue
-    return None
 
 
 def show(**values: Any) -> None:

@@ -183,7 +183,7 @@ def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequen
     assert folder is not None, "a new name has a folder"
     settings = {"pull": pull, "keep": KEEP}
     adapted = assembled(base, examples, fitted(base, examples, pull).linear, settings, name=name)
-    save_adapted(folder, adapted, to_csv(corrections))
+    save_adapted(folder, adapted, to_csv(corrections), [one.pair for one in corrections])
     own_models.add(name)
     return name
 

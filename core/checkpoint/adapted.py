@@ -1,17 +1,22 @@
 """An adapted checkpoint: another classifier on the features of a base, as a folder of a few kilobytes.
 
-The folder holds ``classifier.safetensors`` (``weight [C, F]`` and ``bias [C]``, float32) and ``card.json``, which names
-the base. Loading it loads the base, whose tensors it shares.
+The folder holds ``classifier.safetensors`` (``weight [C, F]`` and ``bias [C]``, float32; ``learned [P]``, int64: hashes
+of the pairs it was adapted to, by which the desk recognises training rows without their texts) and ``card.json``, which
+names the base. Loading it loads the base, whose tensors it shares.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
@@ -70,18 +75,41 @@ def with_classifier(base: Checkpoint, weight: Tensor, bias: Tensor, card: Card, 
     return replace(base, name=card["name"], folder=folder, model=model, card=card)
 
 
-def save_adapted(folder: Path, checkpoint: Checkpoint, pairs: str = "") -> Checkpoint:
-    """Writes an adapted checkpoint and returns it as it loads. ``pairs``: the pairs it was adapted to, as a CSV file to
-    keep with it (:data:`PAIRS`). Raises FileError."""
+def save_adapted(
+    folder: Path, checkpoint: Checkpoint, pairs: str = "", learned: Sequence[tuple[str, str]] = ()
+) -> Checkpoint:
+    """Writes an adapted checkpoint and returns it as it loads. ``learned``: the pairs it was adapted to, to recognise
+    them; ``pairs``: the same as a CSV file to keep with it (:data:`PAIRS`). Raises FileError."""
     layer = checkpoint.model.output_layer
     assert layer is not None, "an adapted checkpoint has a classifier"
     with whole_folder(folder, last="card.json") as scratch:
-        (scratch / CLASSIFIER).write_bytes(save({"weight": layer.weight.data, "bias": layer.bias.data}))
+        tensors = {"weight": layer.weight.data, "bias": layer.bias.data}
+        if learned:
+            tensors["learned"] = torch.from_numpy(np.unique(pair_hashes(learned)))
+        (scratch / CLASSIFIER).write_bytes(save(tensors))
         if pairs:
             (scratch / PAIRS).write_text(pairs, encoding="utf-8")
         card: JsonMapping = {**checkpoint.card, "sha256": file_sha256(scratch / CLASSIFIER)}
         (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
     return loaded(folder)
+
+
+def pair_hashes(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
+    """A hash of each pair of texts, int64 ``[N]``, which ignores spaces around them."""
+    digests = (
+        hashlib.blake2b(f"{first.strip()}\0{second.strip()}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for first, second in pairs
+    )
+    return np.frombuffer(b"".join(digests), dtype="<i8")
+
+
+def learned_hashes(folder: Path) -> np.ndarray:
+    """The hashes of the pairs that the checkpoint in a folder was adapted to, int64; none if it is no adapted one, or
+    cannot be read."""
+    try:
+        return load(read_bounded(folder / CLASSIFIER, LARGEST))["learned"].numpy()
+    except (OSError, ValueError, KeyError, SafetensorError):
+        return np.empty(0, dtype=np.int64)
 
 
 def load_adapted(folder: Path, state: FilesState, card: Card) -> Checkpoint:

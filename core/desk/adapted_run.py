@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from core.adaptation.adapt import MOST_CLASSES, Examples, adapted_by
+from core.adaptation.adapt import MOST_CLASSES, Examples, assembled, fit
 from core.adaptation.baselines import Baseline, baselines
 from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
@@ -146,7 +146,8 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
             raise DeskError(f"{base} has no name to adapt it under: rename its folder to letters and digits")
         before = {*store.unfinished()}
         try:
-            save_adapted(folder, replace(adapted, card={**adapted.card, "name": name}))
+            learned = _pairs(dataset, divided, divided.train)[0]
+            save_adapted(folder, replace(adapted, card={**adapted.card, "name": name}), learned=learned)
             job.doing, job.done = "predicting", read
             sha256 = predict_with(job, run, name, {})
             write_whole(_beside(store.folder_of(run.sha256), sha256), json_text(asdict(beside)))
@@ -199,18 +200,19 @@ def _adapted(
 
     step("fitting the classifier")
     new = {*labels} == {*examples.classes}
-    adapted = adapted_by(base, examples, new=new, roles=roles, title=_title(base, len(train)))
+    linear, settings = fit(base, examples, new=new)
+    adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train)))
     step("fitting simpler models")
     names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
     simpler = baselines(train, labels, held_out, gold, names, lambda: job.progress(job.done))
     index = {label: at for at, label in enumerate(examples.classes)}
 
     def predicted(rows: np.ndarray) -> np.ndarray:
-        if len(rows) == len(train) and (layer := adapted.model.output_layer) is not None:
-            return layer(features).argmax(1).numpy()
+        if len(rows) == len(train):
+            return np.array(linear.logits(features).argmax(1).numpy())
         present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
-        linear, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows])
-        return np.array(present[linear.logits(features).argmax(1).numpy()])
+        fewer, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows])
+        return np.array(present[fewer.logits(features).argmax(1).numpy()])
 
     curve = learning_curve(
         examples.labels.numpy(),

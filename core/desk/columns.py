@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from core.data.labels import is_number
 from core.desk.run import LETTERS, Run, column_of, prediction_of
+from core.desk.training_rows import learned_rows
 
 SLICE = "slice."
 """Prefix of a saved slice's column."""
@@ -83,6 +84,7 @@ def facts(run: Run) -> dict[str, Cells]:
         "gold": cells(gold, "text", "the file's label", dimension="gold label", grades=grades),
         "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }
+    learned = learned_rows(run)
     for i, model in enumerate(run.models):
         # Rounded, because 0.7 in float32 is less than a filter's 0.7.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
@@ -107,6 +109,9 @@ def facts(run: Run) -> dict[str, Cells]:
             known["truncated"] = cells(
                 model.truncated, "yes", about, dimension=f"truncated for {LETTERS[i]}", rare=True
             )
+        if i in learned:
+            about = f"whether {model.title} was adapted to the pair"
+            known["learned"] = cells(learned[i], "yes", about, dimension=f"learned by {LETTERS[i]}")
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
             name = class_column(i, label_name)

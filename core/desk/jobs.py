@@ -10,7 +10,9 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
+from core.checkpoint.unlisted import base_of
+from core.desk.run import RunModel
 from core.errors import DeskError, UserError
 
 _LOG = logging.getLogger(__name__)
@@ -99,6 +101,19 @@ class Job:
     def left(self) -> float | None:
         """Estimated seconds until it is done; None while unknown."""
         return (self.rows - self.done) / self.speed if self.speed else None
+
+
+def checkpoint_named(model: RunModel) -> str | None:
+    """The name of a run's checkpoint; None if it is not installed."""
+    folders = available()
+    unlisted = {model.model: folders[model.model]} if base_of(model.model) and model.model in folders else {}
+    for name, folder in {**unlisted, **folders}.items():
+        try:
+            if read_card(folder).get("sha256") == model.sha256:
+                return name
+        except CheckpointError:
+            continue
+    return None
 
 
 def predicted_by(name: str, sha256: str) -> Checkpoint:

@@ -6,19 +6,59 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+import numpy as np
+
 from core.card import Card
-from core.desk.run import LETTERS, Run
+from core.checkpoint import available
+from core.checkpoint.adapted import learned_hashes, pair_hashes
+from core.desk.jobs import checkpoint_named
+from core.desk.run import LETTERS, Run, column_of
+from core.evaluation.intervals import wilson
+from core.wording import counted, score_percent
+
+_ROWS = 10_000
+"""Rows read at a time."""
 
 
 def training_notes(run: Run, cards: Mapping[int, Card]) -> list[str]:
-    """A sentence about each model that was trained on a file of the run's name, or on another part of the same training
-    set. ``cards``: the cards of the run's models, by index, without models that are not installed."""
-    return [
+    """A sentence about each model that was adapted to some of the run's rows, with its scores on these and on the
+    others; or that was trained on a file of the run's name, or on another part of the same training set. ``cards``: the
+    cards of the run's models, by index, without models that are not installed."""
+    return [_scores_apart(run, model, rows) for model, rows in learned_rows(run).items()] + [
         f"{LETTERS[model]} ({run.models[model].title}) was trained on {source}, which this file seems to be (or a part "
         "of it): scores on training rows do not show how well a model does on new ones."
         for model, card in cards.items()
         if (source := _source(run.dataset.name, card))
     ]
+
+
+def learned_rows(run: Run) -> dict[int, np.ndarray]:
+    """The rows with a pair that a model was adapted to, bool ``[N]``, by model; only for adapted models that are
+    installed and know some of the rows."""
+    names = {model: checkpoint_named(known) for model, known in enumerate(run.models)}
+    learned = {model: learned_hashes(available()[name]) for model, name in names.items() if name}
+    if not any(map(len, learned.values())):
+        return {}
+    parts = [pair_hashes(zip(*texts, strict=True)) for texts in run.rows.texts(_ROWS)]
+    own = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    found = {model: np.isin(own, hashes) for model, hashes in learned.items()}
+    return {model: rows for model, rows in found.items() if rows.any()}
+
+
+def _scores_apart(run: Run, model: int, rows: np.ndarray) -> str:
+    """What a model's training rows are, and its accuracy on them and on the others."""
+    parts = {"these": rows & run.judged, "the others": ~rows & run.judged} if run.labelled else {}
+    told = []
+    for name, part in parts.items():
+        if total := int(part.sum()):
+            right = int(run.right(model)[part].sum())
+            low, high = wilson(right, total)
+            told.append(f"{score_percent(right / total)} of {name} ({100 * low:.1f} – {100 * high:.1f})")
+    scores = f"; it is right on {' and on '.join(told)}" if told else ""
+    return (
+        f"{LETTERS[model]} ({run.models[model].title}) was adapted to {int(rows.sum()):,} of these "
+        f"{counted(len(rows), 'row')}{scores}: filter them out with not {column_of('learned', model)}."
+    )
 
 
 def _source(file: str, card: Card) -> str:
