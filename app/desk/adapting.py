@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app import page_style
+from app import own_models, page_style
 from app.desk import annotator, jobs
 from app.pair_form import once
 from core.card import Card, ranked_by
 from core.data import Dataset
 from core.data.labels import Scale, graded, proposed
+from core.desk import store
 from core.desk.adapted_run import SUGGESTED, Division, adaptation, division, held_out_rows, remarks
 from core.desk.jobs import Job
 from core.errors import UserError
@@ -20,6 +21,15 @@ JOB = "desk adaptation"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
 _NAMED = 8
 """Maximum number of classes named in the offer."""
+
+
+def finish() -> None:
+    """Once an adaptation of this session has ended: opens its run, and lists the model for this session; or says why
+    there is none."""
+    job: Job | None = st.session_state.get(JOB)
+    if job is not None and job.finished and job.written is not None:
+        own_models.add(store.header(job.written[0]).models[0].model)
+    jobs.finish(JOB, "The adaptation was cancelled; nothing of it is kept.", "scores")
 
 
 def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
@@ -60,8 +70,8 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     names = [*suggested, *(name for name in cards if name not in suggested)]
     base = st.selectbox("Model to adapt", names, format_func=shown.__getitem__, key=f"desk base {dataset.single}")
     page_style.note(
-        "The adapted model is kept for a day, and no list shows it. As all visitors see all runs, whoever opens this "
-        "one can open the model, too."
+        "The adapted model is kept for a day, and only this session lists it. As all visitors see all runs, whoever "
+        "opens this one can open the model, too."
     )
 
     def make() -> Job:

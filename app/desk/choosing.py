@@ -97,7 +97,7 @@ def new_run() -> None:
     jobs.draw_running()
     jobs.draw_unfinished()
     jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
-    jobs.finish(adapting.JOB, "The adaptation was cancelled; nothing of it is kept.", "scores")
+    adapting.finish()
     page_style.note("No file at hand? Try hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
         for name, suite in SUITES.items():

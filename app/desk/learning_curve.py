@@ -10,11 +10,14 @@ from core.desk.charts import CONTEXT, SOFT, Chart, Figure
 from core.desk.run import LETTERS, Run
 from core.wording import counted, score_percent
 
+_DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
+"""Of the lines of simpler models, the best one first: they are told apart without colours."""
+
 
 def notes(run: Run) -> list[str]:
-    """Two sentences on each adapted model of the run: simpler models' scores, and whether more labels would help."""
+    """A sentence on each adapted model of the run: simpler models' scores."""
     found = [(letter, beside(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)]
-    return [f"{letter}: {said(one.baselines)} {one.curve.outlook()}" for letter, one in found if one is not None]
+    return [f"Beside {letter}, {said(one.baselines)}" for letter, one in found if one is not None]
 
 
 def figures(run: Run, model: int) -> list[Figure]:
@@ -26,7 +29,8 @@ def figures(run: Run, model: int) -> list[Figure]:
 def _figure(title: str, known: Beside) -> Figure:
     how = (
         "Accuracy on the held-out rows by the number of labelled rows that the model learned from (line), with its "
-        f"95 % interval (band); dashed: simpler models trained on all {known.trained_on:,}. {known.curve.outlook()}"
+        f"95 % interval (band); straight lines: simpler models trained on all {known.trained_on:,}. "
+        f"{known.curve.outlook()}"
     )
     rows = [(counted(one.pairs, "row"), one.score, one.low, one.high) for one in known.curve.points]
     rows += [(one.name, one.score, one.low, one.high) for one in known.baselines]
@@ -39,21 +43,23 @@ def _figure(title: str, known: Beside) -> Figure:
 
 def _chart(title: str, known: Beside) -> Chart:
     points = [vars(point) for point in known.curve.points]
-    low = min([*(point["low"] for point in points), *(one.score for one in known.baselines)])
-    share = alt.Scale(domain=[max(0, low - 0.05), 1], nice=False)
+    simpler = sorted(known.baselines, key=lambda one: -one.score)
+    names = [f"{one.name}, {score_percent(one.score)}" for one in simpler]
+    lines = [{"name": name, "score": one.score} for name, one in zip(names, simpler, strict=True)]
+    low = min([point["low"] for point in points] + [one.score for one in simpler])
+    high = max([point["high"] for point in points] + [one.score for one in simpler])
+    share = alt.Scale(domain=[max(0, low - 0.03), min(1, high + 0.03)], nice=False)
     x = alt.X("pairs:Q", title="labelled rows").scale(type="log", nice=False)
     x = x.axis(values=[point["pairs"] for point in points], format=",d", grid=False)
-    y = alt.Y("score:Q", title="right", scale=share, axis=alt.Axis(format="%", tickCount=6))
-    tips = [alt.Tooltip("pairs:Q", title="rows", format=",")]
-    tips += [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("score", "low", "high")]
-    curve = alt.Chart({"values": points}).encode(x=x, tooltip=tips)
-    last = known.trained_on
-    simple = alt.Chart({"values": [{"name": one.name, "score": one.score, "pairs": last} for one in known.baselines]})
+    y = alt.Y("score:Q", title="right", scale=share, axis=alt.Axis(format="%", tickCount=6, grid=False))
+    tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("score", "low", "high")]
+    curve = alt.Chart({"values": points}).encode(x=x, tooltip=[alt.Tooltip("pairs:Q", format=","), *tips])
+    dash = alt.StrokeDash("name:N", sort=None, scale=alt.Scale(domain=names, range=_DASHES[: len(names)]))
+    dash = dash.legend(title=None, orient="bottom", columns=1, labelLimit=400, symbolSize=600, symbolStrokeColor=SOFT)
     return alt.layer(
         curve.mark_area(color=CONTEXT, opacity=0.2).encode(y=alt.Y("low:Q", scale=share), y2="high:Q"),
+        alt.Chart({"values": lines})
+        .mark_rule(color=SOFT, strokeWidth=1.5)
+        .encode(y=y, strokeDash=dash, tooltip="name:N"),
         curve.mark_line(color=CONTEXT, point=alt.OverlayMarkDef(color=CONTEXT, size=50)).encode(y=y),
-        simple.mark_rule(color=SOFT, strokeDash=[5, 4]).encode(
-            y=y, tooltip=["name:N", alt.Tooltip("score:Q", format=".1%")]
-        ),
-        simple.mark_text(color=SOFT, align="right", baseline="bottom", dy=-2).encode(x=x, y=y, text="name:N"),
-    ).properties(height=300, description=f"Learning curve of {title}: {known.curve.outlook()}")
+    ).properties(height=400, description=f"Learning curve of {title}: {known.curve.outlook()}")

@@ -81,7 +81,7 @@ def said(found: Sequence[Baseline]) -> str:
         f"{one.name} {100 * one.score:.1f}\N{NO-BREAK SPACE}% ({100 * one.low:.1f} – {100 * one.high:.1f})"
         for one in found
     )
-    return f"Simpler models on the same rows: {listed}."
+    return f"simpler models on the same rows: {listed}."
 
 
 def _tfidf(train: Sequence[str], held_out: Sequence[str]) -> tuple[object, object]:

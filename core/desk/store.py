@@ -66,6 +66,11 @@ def open_run(file: str, checkpoints: Sequence[str]) -> Run:
     return run_folder.load(_existing(file), checkpoints)
 
 
+def header(file: str) -> RunHeader:
+    """The facts about the runs of a file. Raises DeskError if there are none."""
+    return run_folder.read_header(_existing(file))
+
+
 def _existing(file: str) -> Path:
     folder = folder_of(file)
     if not is_run(folder):
