@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from core.adaptation import adapt
-from core.adaptation.fits import KEEP, PULL
+from core.adaptation.fits import KEEP
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.checkpoint.adapted import save_adapted
 from core.data import Dataset, read
@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="labelled pairs, in any layout or with --columns")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder to write")
     parser.add_argument("--title", default="", help="the name shown on pages (default: the base's, + N pairs)")
-    parser.add_argument("--pull", type=float, default=PULL, help="pull towards the old weights (default: %(default)g)")
+    parser.add_argument(
+        "--pull", type=float, help="pull towards the old weights (default: 1; with --keep 0 a fiftieth of the pairs)"
+    )
     parser.add_argument("--keep", type=float, default=KEEP, help="weight of the old answers (default: %(default)g)")
     parser.add_argument("--balanced", action="store_true", help="rare classes count as much as frequent ones")
     parser.add_argument("--new", action="store_true", help="a new classifier even if the labels are the base's classes")
@@ -47,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, fit, save, print."""
     check_writable(args.out, "--out", folder=True)
-    if args.pull <= 0 or args.keep < 0:
+    if (args.pull is not None and args.pull <= 0) or args.keep < 0:
         raise RunError("--pull must be above 0 and --keep at least 0")
     base = open_checkpoint(args.checkpoint, args.class_names)
     names = mapped(args.counts_as)

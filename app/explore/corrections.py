@@ -9,6 +9,7 @@ import streamlit as st
 from app import own_models, page_style
 from app.explore import pairs_tried
 from app.explore.answering import Answered
+from app.models import own
 from app.page_state.codec import short
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
@@ -69,32 +70,35 @@ def _usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correct
 
 
 def tray(page: PageSession[ExploreState], answered: Answered) -> None:
-    """The corrections collected so far, and the button that adapts the model to them."""
+    """The corrections collected so far, and the button that adapts the model to them; nothing before the first one."""
     listed = page.state.corrections
-    if choices(page.state, answered.checkpoint) is None:
+    if not listed or choices(page.state, answered.checkpoint) is None:
         return
-    with folded(f"Corrections ({len(listed)})" if listed else "Corrections", "corrections", expanded=True) as is_open:
+    with folded(f"Corrections ({len(listed)})", "corrections", expanded=True) as is_open:
         if not is_open:
             return
-        if not listed:
-            page_style.note("Is a verdict wrong? Choose the right class below it; the model can then learn it.")
-        else:
-            base = origin_of(answered.checkpoint)
-            for place, one in enumerate(listed):
-                _entry(page, base, place, one)
-            usable = _usable(listed, base)
-            if len(usable) < len(listed):
-                other = counted(len(listed) - len(usable), "correction")
-                page_style.note(f"{other} of other classes or texts are not for this model.")
-            if usable and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
-                _adapt(page, base, usable)
-            page_style.download(
-                "Save the corrections (CSV)", to_csv(listed).encode(), "pairlens-corrections.csv", framed=True
-            )
-        st.file_uploader(
-            "Open labelled pairs (CSV)", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),
-            max_upload_size=5,
-        )  # fmt: skip
+        base = origin_of(answered.checkpoint)
+        for place, one in enumerate(listed):
+            _entry(page, base, place, one)
+        usable = _usable(listed, base)
+        if len(usable) < len(listed):
+            other = counted(len(listed) - len(usable), "correction")
+            page_style.note(f"{other} of other classes or texts are not for this model.")
+        if usable and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
+            _adapt(page, base, usable)
+
+
+def files(page: PageSession[ExploreState]) -> None:
+    """Saves the corrections as a file, and opens one."""
+    listed = page.state.corrections
+    if listed:
+        page_style.download(
+            "Save the corrections (CSV)", to_csv(listed).encode(), "pairlens-corrections.csv", framed=True
+        )
+    st.file_uploader(
+        "Open corrections: labelled pairs", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),
+        max_upload_size=5,
+    )  # fmt: skip
 
 
 def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: Correction) -> None:
@@ -216,6 +220,7 @@ def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
         _pairs("Pairs tried", base, examples, found, _tried(base, corrections), changed=True)
         both = {"model": base.name, "with": page.state.model or ""}
         page_style.page_link("compare", both, "Compare both on this pair")
+        own.save(page, page.state.model or "", adapted.folder)
 
 
 def _slider(

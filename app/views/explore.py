@@ -115,6 +115,7 @@ def _sidebar(models: Mapping[str, Listed], answered: Answered | None) -> None:
 
 def _kept(answered: Answered | None) -> None:
     pairs_tried.draw(PAGE)
+    corrections.files(PAGE)
     if answered is not None:
         downloads.draw(answered)
 

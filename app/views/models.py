@@ -14,7 +14,7 @@ import streamlit as st
 from app import charts, page_style
 from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows, titles
 from app.models import card as lines
-from app.models import guest, sizes, table
+from app.models import guest, own, sizes, table
 from app.page_state.models import COLUMNS, TEXTS, ModelsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
@@ -165,7 +165,9 @@ def _columns(scale: float) -> dict[str, Any]:
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     missing: tuple[str, ...] = ()
-    if is_external(card):
+    if "base" in card:
+        facts, command = own.about(card), ""
+    elif is_external(card):
         facts, command = guest.facts(card, folder), ""
     else:
         facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
@@ -184,6 +186,8 @@ def _card(name: str, card: Card, folder: Path) -> None:
     with right:
         lists.table((), lines.results(card))
         _curve(lines.curve(card), str(card["title"]))
+    if "base" in card:
+        own.manage(PAGE, name, card, folder)
     if guest.names_classes(card):
         guest.ask(name, card, folder)
     if card.get("alignment"):

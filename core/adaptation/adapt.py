@@ -21,6 +21,9 @@ from core.evaluation.predict import RowsDone
 from core.json_types import JsonObject
 
 MOST_CLASSES = 300
+LEAST_PULL, PAIRS_PER_PULL = 3.0, 50
+"""Without the term that keeps old answers, the default pull grows with the pairs, or 3,000 of them would overfit a
+thousand features: chosen on SICK's trial pairs, where 25 pairs are best learned with 3 and 3,000 with 30 or more."""
 
 
 class AdaptationError(UserError):
@@ -95,7 +98,7 @@ def fit(
     checkpoint: Checkpoint,
     examples: Examples,
     *,
-    pull: float = PULL,
+    pull: float | None = None,
     keep: float = KEEP,
     balanced: bool = False,
     new: bool = False,
@@ -106,6 +109,7 @@ def fit(
     if layer is not None and examples.classes == checkpoint.labels and not new:
         old = Linear(layer.weight.detach(), layer.bias.detach())
         kept = kept_features(checkpoint) if keep and len(examples.pairs) else None
+        pull = pull or (PULL if keep else max(LEAST_PULL, len(examples.pairs) / PAIRS_PER_PULL))
         return (
             pulled(old, examples.features, examples.labels, kept, pull=pull, keep=keep),
             {"pull": pull, "keep": keep},
@@ -126,7 +130,7 @@ def adapt(
     *,
     name: str = "",
     title: str = "",
-    pull: float = PULL,
+    pull: float | None = None,
     keep: float = KEEP,
     balanced: bool = False,
     new: bool = False,
@@ -139,11 +143,11 @@ def adapt(
     """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
 
     If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
-    weights, ``keep`` the weight of its old answers to other pairs; without a pair, the answers stay the same bit for
-    bit. Otherwise (or if ``new``) a new classifier is fitted; ``balanced``: rare classes count as much as frequent
-    ones. ``groups``: rows of one group (a question's answers) stay together in cross-validation. ``roles``: other names
-    of the texts; the judged side stays. The result does not depend on the order of the pairs. It is in memory only:
-    :func:`core.checkpoint.adapted.save_adapted` writes it.
+    weights (None: 1, or more for many pairs without ``keep``), ``keep`` the weight of its old answers to other pairs;
+    without a pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted;
+    ``balanced``: rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay
+    together in cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend
+    on the order of the pairs. It is in memory only: :func:`core.checkpoint.adapted.save_adapted` writes it.
 
     Raises AdaptationError for pairs that teach nothing, UserError for a model whose last layer cannot be replaced.
     """

@@ -14,6 +14,7 @@ import numpy as np
 
 from core.adaptation.features import Pair
 from core.evaluation.intervals import wilson
+from core.lazy import import_alone
 
 STRENGTH = 0.3
 """C of the linear support vector machines, which take a fiftieth of a logistic regression's time and score as well: of
@@ -85,7 +86,8 @@ def said(found: Sequence[Baseline]) -> str:
 
 
 def _tfidf(train: Sequence[str], held_out: Sequence[str]) -> tuple[object, object]:
-    from sklearn.feature_extraction.text import TfidfVectorizer  # imported here: it takes two seconds
+    import_alone("sklearn.feature_extraction.text")  # imported here: it takes two seconds
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\w+|[^\w\s]")
     try:
@@ -109,6 +111,8 @@ def _overlap(pairs: Sequence[Pair]) -> np.ndarray:
 def _predicted(columns: Sequence[tuple[object, object]], labels: Sequence[str]) -> np.ndarray:
     """The labels that a linear model of these columns predicts for the held-out rows."""
     from scipy.sparse import csr_array, hstack
+
+    import_alone("sklearn.svm")
     from sklearn.svm import LinearSVC
 
     train, held_out = (hstack([csr_array(one) for one in part]).tocsr() for part in zip(*columns, strict=True))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
+from core.lazy import import_alone
 
 PULL = 1.0
 """The default strength of the pull towards the classifier's old weights."""
@@ -119,10 +117,10 @@ def fresh(
     return unscaled(model.coef_, model.intercept_, scaler), best
 
 
-def _regression(
-    x: np.ndarray, y: np.ndarray, c: float, weight: str | None, tolerance: float = 1e-6
-) -> tuple[LogisticRegression, StandardScaler]:
-    from sklearn.linear_model import LogisticRegression  # imported here: it takes two seconds
+def _regression(x: np.ndarray, y: np.ndarray, c: float, weight: str | None, tolerance: float = 1e-6) -> tuple[Any, Any]:
+    """The fitted classifier of standardised features, and their scaler, both scikit-learn's."""
+    import_alone("sklearn.linear_model")  # imported here: it takes two seconds
+    from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(x)
@@ -149,7 +147,7 @@ def _held_out_loss(x: np.ndarray, y: np.ndarray, folds: np.ndarray, c: float, we
 _UNSEEN = -13.8
 
 
-def unscaled(weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> Linear:
+def unscaled(weight: np.ndarray, bias: np.ndarray, scaler: Any) -> Linear:
     """The classifier of raw features that equals one of standardised features (``weight [C, F]``, one row for two
     classes; ``bias [C]``): otherwise contributions would not add up to the logits."""
     if len(weight) == 1:  # two classes share one hyperplane: half of it for each side gives the same difference

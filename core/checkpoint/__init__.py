@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +14,9 @@ from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
-from core.checkpoint.unlisted import Folders
+from core.checkpoint.unlisted import Folders, saved_models
 from core.errors import CheckpointError as CheckpointError
+from core.errors import DeskError
 from core.evidence import Record
 from core.external.folder import has, is_external
 from core.external.names import functions
@@ -24,8 +26,8 @@ PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
 def available() -> Folders:
-    """Checkpoint folders by name: shipped ones, then the user's (in the folder ``PAIRLENS_CHECKPOINTS``), then the
-    functions listed in ``PAIRLENS_GUESTS``, whose name stands for the folder.
+    """Checkpoint folders by name: those that visitors saved, shipped ones, the user's (in the folder
+    ``PAIRLENS_CHECKPOINTS``), then the functions listed in ``PAIRLENS_GUESTS``, whose name stands for the folder.
 
     A user's checkpoint with a shipped name is listed as ``own/NAME``. Folders without a card (ours or Hugging Face's)
     are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem. An unlisted checkpoint
@@ -35,6 +37,8 @@ def available() -> Folders:
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
+    with contextlib.suppress(DeskError):
+        folders = {folder.name: folder for folder in _children(saved_models())} | folders
     return Folders(folders) | {name: Path(name) for name in functions()}
 
 

@@ -24,6 +24,7 @@ from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.files import CARD_VERSION, CLASSIFIER, files_state, read_card
 from core.checkpoint.memory import loaded
+from core.checkpoint.unlisted import PAIRS as PAIRS
 from core.errors import CheckpointError
 from core.files import json_text, read_bounded, read_json, whole_folder
 from core.json_types import JsonMapping
@@ -31,8 +32,6 @@ from core.reading.word_table import file_sha256
 
 LARGEST = 64 << 20
 """Size limit of a classifier, in bytes."""
-PAIRS = "pairs.csv"
-"""The pairs that a checkpoint was adapted to, if they are kept with it."""
 KEPT = (
     "name", "title", "architecture", "config", "task", "labels", "roles", "words", "licence", "token_limits",
     "typical_length", "guest", "second_first", "ranked_by", "parameters", "data",

@@ -1,12 +1,15 @@
-"""Adapted checkpoints that no list shows: whoever knows the name of one can open it, for a day.
+"""Adapted checkpoints of visitors: unlisted for a day, or saved under a name that everybody sees.
 
-The name is ``BASE~TOKEN``. The token cannot be guessed, and the base remains readable from a link to a checkpoint that
-has been removed since. All servers that share the folder of runs share them.
+An unlisted one is opened by whoever knows its name, ``BASE~TOKEN``. The token cannot be guessed, and the base remains
+readable from a link to a checkpoint that has been removed since. All servers that share the folder of runs share them.
+A saved one belongs to its maker, whose key is stored as a checksum on its card.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import re
 import secrets
 import shutil
@@ -16,10 +19,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.desk.folders import shared_folder
-from core.errors import DeskError
+from core.errors import CheckpointError, DeskError
+from core.files import json_text, read_json, whole_folder, write_whole
 
 D = TypeVar("D")
 
+PAIRS = "pairs.csv"
+"""The pairs that a checkpoint was adapted to, if they are kept with it."""
 SECONDS = 24 * 3600
 """How long an unlisted checkpoint is kept."""
 _NAME = re.compile(r"(?P<base>[\w./-]{1,200})~(?P<token>[0-9a-f]{32})")
@@ -57,6 +63,58 @@ def remove_old() -> None:
         with contextlib.suppress(OSError):
             if time.time() - (folder / "card.json").stat().st_mtime > SECONDS:
                 shutil.rmtree(folder)
+
+
+def saving() -> bool:
+    """Whether visitors may save models for all: unless ``PAIRLENS_SAVING`` is "off"."""
+    return os.environ.get("PAIRLENS_SAVING") != "off"
+
+
+def saved_models() -> Path:
+    """The folder of the models that visitors saved."""
+    return shared_folder() / "models"
+
+
+def save_as(unlisted: Path, name: str, title: str, maker: str, *, with_pairs: bool) -> Path:
+    """Saves an unlisted checkpoint under a name for all visitors; ``maker``: the key of its maker. Raises
+    CheckpointError for a name that cannot be used, FileError if the folder cannot be written."""
+    if not saving():
+        raise CheckpointError("saving models is switched off on this server: download the model instead")
+    if not re.fullmatch(r"[\w-][\w.-]{0,59}", name):
+        raise CheckpointError("a name has up to 60 letters, digits, hyphens, dots and underscores: choose another one")
+    folder = saved_models() / name
+    card = read_json(unlisted / "card.json")
+    with whole_folder(folder, last="card.json") as scratch:
+        if (folder / "card.json").exists():
+            raise CheckpointError(f"there is a model named {name} already: choose another name")
+        for file in unlisted.iterdir():
+            if file.is_file() and (with_pairs or file.name != PAIRS) and file.suffix in (".safetensors", ".csv"):
+                shutil.copyfile(file, scratch / file.name)
+        mine = {"name": name, "title": title or card["title"], "maker": _checksum(maker)}
+        (scratch / "card.json").write_text(json_text(card | mine), encoding="utf-8")
+    return folder
+
+
+def is_made_by(folder: Path, maker: str) -> bool:
+    """Whether a visitor saved this model."""
+    try:
+        return folder.parent == saved_models() and read_json(folder / "card.json").get("maker") == _checksum(maker)
+    except (OSError, ValueError, DeskError):
+        return False
+
+
+def rename(folder: Path, title: str) -> None:
+    """Gives a saved model another title. Raises FileError."""
+    write_whole(folder / "card.json", json_text(read_json(folder / "card.json") | {"title": title}))
+
+
+def remove(folder: Path) -> None:
+    """Deletes a saved model. Its name is free again."""
+    shutil.rmtree(folder)
+
+
+def _checksum(maker: str) -> str:
+    return hashlib.sha256(maker.encode()).hexdigest()
 
 
 class Folders(dict[str, Path]):

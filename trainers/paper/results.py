@@ -37,6 +37,7 @@ from trainers.tables import read_rows
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
+FEW_LABELS = "few-labels.json"
 MADE_BY = "python -m trainers.paper results"
 FIGURES = {
     "figure-length-sst5": "**Accuracy by the number of words, SST-5 dev** (the paper’s figure 5, on Yelp).",
@@ -113,6 +114,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
         "tables": [row for folder in found for row in swept(folder.name, found[folder])],
         "maps": [*maps(folders)],
         "word table": [word_table(pretrained / "words" / "card.json")],
+        "few labels": few_labels(docs / FEW_LABELS),
         "speed": speeds(docs / SPEED),
     }
     for task in {str(card["task"]) for card in cards.values()}:
@@ -348,6 +350,17 @@ def word_table(path: Path) -> Row:
         "training": f"{minutes(card)}, {counted(training['threads'], 'thread')}, torch {training['torch']}",
         "licence": card["licence"],
     }
+
+
+def few_labels(path: Path) -> Iterator[str]:
+    """The scores stored by `python -m trainers few-labels`."""
+    stored = _json(path)
+    yield markdown.table([{name: _cell(value) for name, value in row.items()} for row in stored["rows"]])
+    yield f"Made by `{stored['command']}`; means of {stored['draws']} draws, baselines of the first one."
+
+
+def _cell(value: object) -> object:
+    return f"{value:.3f}" if isinstance(value, float) and value < 1 else value
 
 
 def speeds(path: Path) -> Iterator[str]:

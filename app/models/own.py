@@ -1,0 +1,104 @@
+"""Adapted models: saving one under a name that everybody sees; and, for its maker, another title or deleting it."""
+
+from __future__ import annotations
+
+import io
+import secrets
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import login, own_models, page_style
+from app.page_state.session import PageSession
+from core.card import Card
+from core.checkpoint import CheckpointError, available
+from core.checkpoint.unlisted import base_of, is_made_by, remove, rename, save_as, saving
+from core.errors import UserError
+from core.wording import capital, counted
+
+_SECRET = "key of the maker of models"
+LONGEST_TITLE = 100
+
+
+def maker() -> str:
+    """The visitor's key as a maker of models: the login name, or else a secret of this browser session."""
+    return f"login {login.name()}" if login.name() else st.session_state.setdefault(_SECRET, secrets.token_hex(16))
+
+
+def save(page: PageSession[Any], name: str, folder: Path) -> None:
+    """The form that saves an unlisted model, and selects it under its new name."""
+    if not saving():
+        return
+    with st.form("save the model", border=False):
+        new = st.text_input(
+            "Save it for all visitors of this server, under the name",
+            placeholder="letters, digits, hyphens",
+            max_chars=60,
+            key="name of the model",
+        )
+        with_pairs = st.checkbox("together with the corrected pairs", key="with the pairs")
+        if not st.form_submit_button("Save the model"):
+            return
+    try:
+        if new in available():
+            raise CheckpointError(f"there is a model named {new} already: choose another name")
+        save_as(folder, new, "", maker(), with_pairs=with_pairs)
+    except (UserError, OSError) as error:
+        page_style.notice([f"{capital(str(error)).rstrip('.')}."])
+        return
+    own_models.forget(name)
+    page.set(page.state.updated(model=new))
+    st.rerun()
+
+
+def about(card: Card) -> list[tuple[str, str]]:
+    """The facts about an adaptation, for the table on the model's card."""
+    adaptation = card.get("adaptation") or {}
+    labels = adaptation.get("labels")
+    shown = labels.items() if isinstance(labels, dict) else ()
+    listed = ", ".join(f"{label} {number}" for label, number in list(shown)[:12])
+    settings = ", ".join(f"{key} {adaptation[key]}" for key in ("pull", "keep", "C", "balanced") if key in adaptation)
+    rows = adaptation.get("rows")
+    return [
+        ("Adapted from", card["base"]["title"]),
+        ("To", f"{counted(rows, 'pair')} ({listed})" if isinstance(rows, int) else "not stated"),
+        ("Settings", settings),
+    ]
+
+
+def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
+    """A download of the model, and for its maker a new title and deletion."""
+    st.download_button(
+        "Download the model (.zip)", lambda: _zipped(folder), f"{folder.name}.zip", "application/zip",
+        key="download the model", on_click="ignore",
+    )  # fmt: skip
+    if base_of(name):
+        page_style.note("Unlisted: only who has its link can open it, for a day.")
+        save(page, name, folder)
+    elif is_made_by(folder, maker()):
+        _rename_or_delete(page, card, folder)
+
+
+def _rename_or_delete(page: PageSession[Any], card: Card, folder: Path) -> None:
+    with st.form("rename the model", border=False):
+        title = st.text_input("Title", card["title"], max_chars=LONGEST_TITLE, key=f"title of {folder.name}")
+        if st.form_submit_button("Rename") and title.strip():
+            rename(folder, title.strip())
+            st.rerun()
+    with st.popover("Delete the model"):
+        page_style.note("Runs and links that name it can no longer open it.")
+        if st.button("Delete it for everybody", key="delete the model"):
+            remove(folder)
+            page.set(page.state.updated(model=None))
+            st.rerun()
+
+
+def _zipped(folder: Path) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and path.suffix in (".json", ".safetensors", ".csv"):
+                archive.write(path, f"{folder.name}/{path.name}")
+    return out.getvalue()
