@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         for row in scored(checkpoint, source, read(folder / source.train), read(folder / source.dev)):
             print("  ".join(f"{name} {value}" for name, value in row.items()))
             rows.append(row)
-    command = as_typed("trainers few-labels", args.checkpoint, data="DATA", out=args.out)
+    command = as_typed("trainers few-labels", args.checkpoint, data="DATA", out=str(args.out))
     write_whole(args.out, json_text({"command": command, "draws": DRAWS, "rows": rows}))
     return 0
 

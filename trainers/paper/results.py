@@ -354,13 +354,16 @@ def word_table(path: Path) -> Row:
 
 def few_labels(path: Path) -> Iterator[str]:
     """The scores stored by `python -m trainers few-labels`."""
+    if not path.is_file():
+        yield f"No scores are stored yet: `python -m trainers few-labels` writes docs/{FEW_LABELS}."
+        return
     stored = _json(path)
-    yield markdown.table([{name: _cell(value) for name, value in row.items()} for row in stored["rows"]])
+    yield markdown.table([{name: _cell(value) for name, value in row.items() if name != "seconds"} for row in stored["rows"]])
     yield f"Made by `{stored['command']}`; means of {stored['draws']} draws, baselines of the first one."
 
 
 def _cell(value: object) -> object:
-    return f"{value:.3f}" if isinstance(value, float) and value < 1 else value
+    return f"{value:.3f}" if isinstance(value, float) else value
 
 
 def speeds(path: Path) -> Iterator[str]:
