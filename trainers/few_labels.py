@@ -26,7 +26,7 @@ from trainers.commands import as_typed
 from trainers.options import add_options, data_folder
 
 
-class Source(NamedTuple):
+class FewLabels(NamedTuple):
     """A data set: the file to draw from, and the file to score on."""
 
     name: str
@@ -35,9 +35,9 @@ class Source(NamedTuple):
 
 
 SOURCES = (
-    Source("SICK", "sick/SICK_train.txt", "sick/SICK_trial.txt"),
-    Source("MSRP", "msrp/msr-para-train.tsv", "msrp/msr-para-val.tsv"),
-    Source("Quora", "quora/train_18k.tsv", "quora/dev_1k.tsv"),
+    FewLabels("SICK", "sick/SICK_train.txt", "sick/SICK_trial.txt"),
+    FewLabels("MSRP", "msrp/msr-para-train.tsv", "msrp/msr-para-val.tsv"),
+    FewLabels("Quora", "quora/train_18k.tsv", "quora/dev_1k.tsv"),
 )
 COUNTS = (25, 100, 300, 3000)
 DRAWS = 3
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def scored(checkpoint: Checkpoint, source: Source, train: Dataset, dev: Dataset) -> list[dict[str, object]]:
+def scored(checkpoint: Checkpoint, source: FewLabels, train: Dataset, dev: Dataset) -> list[dict[str, object]]:
     """One row per number of pairs: the mean accuracy over the draws, their range, and the baselines of the first draw
     at that number."""
     pairs, gold = ([(row.first, row.second) for row in dev.rows], [row.label or "" for row in dev.rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from core.adaptation.baselines import said
-from core.desk.adapted_run import Beside, beside
+from core.desk.adapted_run import StandingBeside, beside
 from core.desk.charts import CONTEXT, SOFT, Chart, Figure
 from core.desk.run import LETTERS, Run
 from core.wording import counted, score_percent
@@ -26,7 +26,7 @@ def figures(run: Run, model: int) -> list[Figure]:
     return [] if known is None else [_figure(run.models[model].title, known)]
 
 
-def _figure(title: str, known: Beside) -> Figure:
+def _figure(title: str, known: StandingBeside) -> Figure:
     how = (
         "Accuracy on the held-out rows by the number of labelled rows that the model learned from (line), with its "
         f"95 % interval (band); straight lines: simpler models trained on all {known.trained_on:,}. "
@@ -41,7 +41,7 @@ def _figure(title: str, known: Beside) -> Figure:
     return Figure(f"Learning curve of {title}", how, "", head, lines, (), _chart(title, known))
 
 
-def _chart(title: str, known: Beside) -> Chart:
+def _chart(title: str, known: StandingBeside) -> Chart:
     points = [vars(point) for point in known.curve.points]
     simpler = sorted(known.baselines, key=lambda one: -one.score)
     names = [f"{one.name}, {score_percent(one.score)}" for one in simpler]

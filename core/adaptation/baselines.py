@@ -1,6 +1,6 @@
 """What simpler models reach on the same held-out rows: an adapted model has learned something if it beats them.
 
-baselines(train, labels, held_out, their_labels) -> (Baseline("majority class", ...), ...)
+baselines(train, labels, held_out, their_labels) -> (SimplerModel("majority class", ...), ...)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Baseline:
+class SimplerModel:
     """The accuracy of a simpler model on the held-out rows with its 95 % interval (Wilson)."""
 
     name: str
@@ -33,7 +33,7 @@ class Baseline:
     high: float
 
     @classmethod
-    def of(cls, name: str, right: np.ndarray) -> Baseline:
+    def of(cls, name: str, right: np.ndarray) -> SimplerModel:
         """From whether each held-out row is right, bool ``[N]``."""
         return cls(name, float(right.mean()), *wilson(int(right.sum()), len(right)))
 
@@ -45,14 +45,14 @@ def baselines(
     gold: Sequence[str],
     roles: tuple[str, str],
     step: Callable[[], object] = lambda: None,
-) -> tuple[Baseline, ...]:
+) -> tuple[SimplerModel, ...]:
     """The baselines fitted on the training rows and scored on the held-out ones (``gold``: their labels), of which
     there is at least one each: the majority class; TF-IDF of both texts with their word overlap; and, for pairs, TF-IDF
     of one text alone, which shows what can be told without comparing the texts. ``roles``: names of both texts, the
     second one empty for single texts; ``step`` is called between two fits."""
     own = np.array(gold, dtype=object)
     most = min(Counter(labels).items(), key=lambda item: (-item[1], item[0]))[0]
-    found = [Baseline.of("majority class", own == most)]
+    found = [SimplerModel.of("majority class", own == most)]
     if len({*labels}) < 2:
         return tuple(found)
     rows = np.random.default_rng(0).permutation(len(train))[:MOST_ROWS]
@@ -62,7 +62,7 @@ def baselines(
         columns = [_tfidf([pair[side] for pair in known], [pair[side] for pair in held_out]) for side in sides]
         if overlap:
             columns.append((_overlap(known), _overlap(held_out)))
-        found.append(Baseline.of(name, _predicted(columns, told) == own))
+        found.append(SimplerModel.of(name, _predicted(columns, told) == own))
     return tuple(found)
 
 
@@ -76,7 +76,7 @@ def _kinds(roles: tuple[str, str]) -> Iterator[tuple[str, tuple[int, ...], bool]
         yield f"the {role} alone (TF-IDF)", (side,), False
 
 
-def said(found: Sequence[Baseline]) -> str:
+def said(found: Sequence[SimplerModel]) -> str:
     """The baselines in one line."""
     listed = " · ".join(
         f"{one.name} {100 * one.score:.1f}\N{NO-BREAK SPACE}% ({100 * one.low:.1f} – {100 * one.high:.1f})"

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from core.adaptation.adapt import MOST_CLASSES, Examples, assembled, fit
-from core.adaptation.baselines import Baseline, baselines
+from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
@@ -163,12 +163,12 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
 
 
 @dataclass(frozen=True)
-class Beside:
+class StandingBeside:
     """What stands beside the score of an adapted model: its training rows in numbers, simpler models on the same
     held-out rows, and the learning curve."""
 
     trained_on: int
-    baselines: tuple[Baseline, ...]
+    baselines: tuple[SimplerModel, ...]
     curve: Curve
 
 
@@ -176,17 +176,17 @@ def _beside(folder: Path, sha256: str) -> Path:
     return folder / f"beside-{store.short(sha256)}.json"
 
 
-def beside(run: Path, sha256: str) -> Beside | None:
+def beside(run: Path, sha256: str) -> StandingBeside | None:
     """What stands beside the model of this checksum in the folder of a run; None if nothing does."""
     try:
-        return checked(read_json(_beside(run, sha256), _LARGEST), Beside, by=LENIENT)
+        return checked(read_json(_beside(run, sha256), _LARGEST), StandingBeside, by=LENIENT)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _adapted(
     job: Job, dataset: Dataset, divided: Division, base: Checkpoint, roles: Mapping[str, str]
-) -> tuple[Beside, Checkpoint]:
+) -> tuple[StandingBeside, Checkpoint]:
     """The base adapted to the training rows, not saved yet, and what stands beside it."""
     (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
     job.begin()
@@ -220,7 +220,7 @@ def _adapted(
         predicted,
         lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'pair')}"),
     )
-    return Beside(len(train), simpler, curve), adapted
+    return StandingBeside(len(train), simpler, curve), adapted
 
 
 def _title(base: Checkpoint, rows: int) -> str:

@@ -262,7 +262,7 @@ def test_every_kind_of_model_says_why_on_a_page_that_is_short_at_rest(open_page,
     expect(page.locator(".reason button:not(:text('Compute'))").first).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     shown = page.evaluate(CONTROLS)
-    assert len(shown) <= 25, shown
+    assert len(shown) <= 26, shown
     for width, height, screens in ((1280, 800, 1.3), (390, 844, 2.5)):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(f"document.querySelector('[data-testid=stMain]').scrollHeight <= {screens * height}")

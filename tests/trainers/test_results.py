@@ -139,7 +139,7 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
 
 def test_the_page_is_short_and_only_names_commands() -> None:
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    assert len(page.splitlines()) <= 530 and not re.search(r"^    \S", page, re.M)
+    assert len(page.splitlines()) <= 540 and not re.search(r"^    \S", page, re.M)
 
 
 def test_tables_of_systems_show_the_papers_numbers_and_their_command(made_up: Path) -> None:

@@ -357,13 +357,17 @@ def few_labels(path: Path) -> Iterator[str]:
     if not path.is_file():
         yield f"No scores are stored yet: `python -m trainers few-labels` writes docs/{FEW_LABELS}."
         return
-    stored = _json(path)
-    yield markdown.table([{name: _cell(value) for name, value in row.items() if name != "seconds"} for row in stored["rows"]])
-    yield f"Made by `{stored['command']}`; means of {stored['draws']} draws, baselines of the first one."
-
-
-def _cell(value: object) -> object:
-    return f"{value:.3f}" if isinstance(value, float) else value
+    stored, tabled = _json(path), dict[str, Row]()
+    for row in stored["rows"]:
+        own = tabled.setdefault(row["data"], {"data": row["data"]})
+        range_of = f"({row['lowest']:.3f} – {row['highest']:.3f})"
+        own[f"{row['labelled pairs']:,} pairs"] = f"{row['accuracy']:.3f} {range_of}"
+        own["majority"], own["TF-IDF"] = f"{row['majority']:.3f}", f"{row['TF-IDF with word overlap']:.3f}"
+    yield markdown.table([*tabled.values()])
+    yield (
+        f"Made by `{stored['command']}`: means of {stored['draws']} draws and their range; majority class, and TF-IDF "
+        "with word overlap on the most pairs of the first draw."
+    )
 
 
 def speeds(path: Path) -> Iterator[str]:
