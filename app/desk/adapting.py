@@ -87,8 +87,10 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
 def _question(divided: Division, new: bool) -> None:
     """The offer in one sentence, and the division in a table."""
     counts = divided.counts()
-    named = ", ".join(label for label, *_ in counts[:_NAMED]) + (" …" if len(counts) > _NAMED else "")
-    which = f"These {len(counts)} classes are new: {named}. " if new else f"{len(counts)} classes: {named}. "
+    named = ", ".join(label for label, *_ in counts[:_NAMED]) + (", …" if len(counts) > _NAMED else "")
+    which = (
+        f"These {len(counts)} classes are new ({named}). " if new else f"The file has {len(counts)} classes ({named}). "
+    )
     page_style.hint(
         f"{which}Adapt a model to {len(divided.train):,} of these rows and test it on the other "
         f"{len(divided.held_out):,}?"

@@ -201,10 +201,12 @@ def _picked(seen: Seen, token: str) -> Picked | None:
         return None
     names = list(seen.names) if header else [str(place) for place in range(1, len(seen.first) + 1)]
     shown = dict(zip(names, seen.first, strict=False)) if not header else {}
+    guess = seen.guess() if header else {}
     chosen = {
         part: column.selectbox(
             what,
             [_NONE, *names],
+            1 + names.index(guess[part]) if part in guess else 0,
             format_func=lambda name: f"{name}: {shown[name][:40]}" if name in shown else name,
             key=f"desk pick {what} {header} {token}",
         )

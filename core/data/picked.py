@@ -22,6 +22,8 @@ from core.data.table import guessed
 NAME = "picked columns"
 _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
+_FEWEST_ROWS, _WORDS_OF_TEXT = 5, 3.0
+"""Rows needed for a guess, and the mean number of words of a column of texts."""
 _SHOWN = 20
 """Maximum number of column names in a message."""
 
@@ -74,6 +76,26 @@ class Seen:
     """The cells of a table's first line; empty for JSON."""
     doubtful: bool = False
     """Whether that line looks like a row rather than a header."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """The cells of the rows below it."""
+
+    def guess(self) -> dict[str, str]:
+        """The columns with the texts and the label by the part of a row, if a table's header is certain and its rows
+        leave no doubt: the two columns with the most words, if the words of others are few; and the only other one with
+        few values, which recur. Empty if there is any doubt."""
+        columns = list(zip(*(row for row in self.rows if len(row) == len(self.names)), strict=True))
+        if self.doubtful or len(columns) < 3 or len(columns[0]) < _FEWEST_ROWS:
+            return {}
+        words = [sum(len(cell.split()) for cell in column) / len(column) for column in columns]
+        texts = [at for at, count in enumerate(words) if count >= _WORDS_OF_TEXT]
+        classes = [
+            at
+            for at, column in enumerate(columns)
+            if at not in texts and 1 < len({*column}) <= len(column) / 2 and all(column)
+        ]
+        if len(texts) != 2 or len(classes) != 1:
+            return {}
+        return dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=True))
 
 
 def seen(head: Sequence[Line]) -> Seen:
@@ -88,7 +110,7 @@ def seen(head: Sequence[Line]) -> Seen:
     rows = [cells.split(text) for _, text in head[1:]]
     recurs = any(cell in {row[at] for row in rows if at < len(row)} for at, cell in enumerate(first) if cell)
     doubtful = recurs or any(is_sentence(cell) or len(cell) > 60 or _is_number(cell) for cell in first)
-    return Seen(table.names, tuple(first), doubtful)
+    return Seen(table.names, tuple(first), doubtful, tuple(map(tuple, rows)))
 
 
 def _is_json(head: Sequence[Line]) -> bool:

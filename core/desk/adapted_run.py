@@ -39,6 +39,8 @@ SUGGESTED = ("nli-two-sided", "nli-esim", "guest-minilm")
 """Readers of pairs to adapt: the default first."""
 _SHARE = 0.2
 _LARGEST = 4 << 20
+_CHOSEN_ONCE = 20
+"""With more classes than this, all points of the learning curve have the C chosen on all pairs: choosing takes long."""
 _SHOWN = 40
 
 
@@ -211,7 +213,8 @@ def _adapted(
         if len(rows) == len(train):
             return np.array(linear.logits(features).argmax(1).numpy())
         present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
-        fewer, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows])
+        strength = settings.get("C") if len(examples.classes) > _CHOSEN_ONCE else None
+        fewer, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows], strength=strength)
         return np.array(present[fewer.logits(features).argmax(1).numpy()])
 
     curve = learning_curve(

@@ -33,6 +33,8 @@ PICKED = "picked"
 """The selection made by clicking a mark."""
 CONTEXT, SOFT = "#3570b8", "#7c8b9a"
 """Colours of marks and of their reference values; visible in both themes."""
+MOST_CLASSES, MOST_CONFUSED = 20, 100
+"""The classes up to which a matrix can be read, and the number of confusions listed for more."""
 _CLICK_A_BAR = "Click a bar to see its rows."
 CHOSEN = (
     "Computed on the filtered rows only: rows selected by prediction or by error do not show how reliable the model’s "
@@ -70,21 +72,29 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
     pairs = run.gold_answers[model][rows] * len(answers) + predictions.answered[rows]
     counts = np.bincount(pairs, minlength=len(answers) ** 2).reshape(len(answers), -1).tolist()
     column = column_of("predicted_label" if predictions.scale.several else "predicted", model)
-    cells = []
+    cells, sizes, few = list[_Cell](), list[int](), len(answers) <= MOST_CLASSES
     for gold, name in enumerate(answers):
         total = sum(counts[gold])
         labels = [literal(label) for label in run.labels_of(model, gold)] or [literal(name)]
         of_gold = f"gold in ({', '.join(labels)})" if len(labels) > 1 else f"gold = {labels[0]}"
         for answer, label in enumerate(answers):
+            if not few and (gold == answer or not counts[gold][answer]):
+                continue
             count, share = counts[gold][answer], counts[gold][answer] / total if total else None
             expression = f"{of_gold} and {column} = {literal(label)}"
             shown = (f"{count:,}", "–" if share is None else f"{100 * share:.0f} %")
             cells.append(_Cell(names[name], names[label], share or 0, shown, expression))
+            sizes.append(count)
     how = "Rows: gold label; columns: prediction; percentages are per row."
     if predictions.scale.several:
         how += " A prediction is the label whose classes have the largest sum of probabilities."
-    axes = ("gold label", "prediction")
-    return _matrix(f"Confusion of {predictions.title}", how, axes, ("gold", "prediction", "rows", "share"), cells)
+    axes, head = ("gold label", "prediction"), ("gold", "prediction", "rows", "share")
+    if few:
+        return _matrix(f"Confusion of {predictions.title}", how, axes, head, cells)
+    largest = [cells[at] for at in sorted(range(len(cells)), key=lambda at: -sizes[at])[:MOST_CONFUSED]]
+    lines, filters = [(cell.row, cell.column, *cell.shown) for cell in largest], [cell.filter for cell in largest]
+    how = f"The most frequent errors among {len(answers)} classes; percentages are of the gold label’s rows."
+    return Figure(f"Confusion of {predictions.title}", how, "Select a line to see its rows.", head, lines, filters)
 
 
 def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:

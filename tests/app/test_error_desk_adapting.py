@@ -45,9 +45,10 @@ def box_of(app, label):
     return next(box for box in app.selectbox if box.label == label)
 
 
-def pick_columns(app):
-    for label, name in (("First text", "Report"), ("Second text", "Follow-up"), ("Label", "Verdict")):
-        box_of(app, label).set_value(name).run()
+def check_columns(app):
+    """The columns are guessed from their cells."""
+    for label, name in (("First text", "Report"), ("Second text", "Follow-up"), ("Label", "Verdict"), ("Id", "(none)")):
+        assert box_of(app, label).value == name
 
 
 def finished(app):
@@ -60,9 +61,9 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
     pairs_file(tmp_path)
     app = opened("events.csv")
-    pick_columns(app)
+    check_columns(app)
     said = texts(app)
-    assert "These 2 classes are new: different event, same event. Adapt a model to 32 of these rows" in said
+    assert "These 2 classes are new (different event, same event). Adapt a model to 32 of these rows" in said
     assert "test it on the other 8?" in said and not any(box.label.startswith("“") for box in app.multiselect)
     assert sum(app.dataframe[0].value["rows to learn from"]) == 32
     box_of(app, "Model to adapt").set_value("test-light").run()
@@ -88,13 +89,13 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     assert set(model.labels) == {SAME, OTHER} and load_named(model.model).labels == model.labels
     # Another visitor's offer stands; this session lists the model, and its training rows are scored apart.
     other = opened("events.csv")
-    pick_columns(other)
+    check_columns(other)
     assert "These 2 classes are new" in texts(other)
     next(box for box in other.radio if box.label == "What to do with this file?").set_value(adapting._PREDICT).run()
     assert any(box.label == f"“{SAME}” is" for box in other.multiselect) and not other.exception
     button(app, "New run").click().run()
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("events.csv").run()
-    pick_columns(app)
+    check_columns(app)
     assert next(box for box in app.multiselect if box.label.startswith("Checkpoints")).value == [model.model]
     button(app, "Predict").click().run()
     app.session_state[choosing._JOB].future.result(600) if choosing._JOB in app.session_state else None

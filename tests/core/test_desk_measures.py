@@ -154,3 +154,17 @@ def test_grades_are_correlated_with_a_models_one_output(tmp_path):
     assert float(pearson) == pytest.approx(pearsonr(known, np.delete(scores[:, 0], 2)).statistic, abs=1e-3)
     assert float(spearman) == pytest.approx(0.9) and low[0] == "−" and float(pearson) < float(high)
     assert "all grades" in charts.correlation("one", np.ones(3), np.ones(3)).how
+
+
+def test_many_classes_have_a_list_of_errors_instead_of_a_matrix(tmp_path):
+    run, labels = made_up_run(tmp_path), ("entailment", "neutral", "contradiction", *(f"class {n}" for n in range(297)))
+    chances = np.zeros((6, 300))
+    chances[range(6), [0, 5, 5, 5, 1, 2]] = 1
+    run = with_rows(run, run.dataset.rows, (predictions("many", chances, "c" * 64, labels),))
+    drawn = charts.confusion(run, 0, np.ones(6, dtype=bool), {name: name for name in labels})
+    assert drawn.chart is None and drawn.lines[0] == ("contradiction", "class 2", "2", "100 %")
+    assert [line[:3] for line in drawn.lines[1:]] == [
+        ("entailment", "contradiction", "1"),
+        ("neutral", "class 2", "1"),
+    ]
+    assert drawn.filters[0] == 'gold = "contradiction" and A = "class 2"'
