@@ -143,7 +143,7 @@ def adapt(
     """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
 
     If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
-    weights (None: 1, or more for many pairs without ``keep``), ``keep`` the weight of its old answers to other pairs;
+    weights (None: .1, or more for many pairs without ``keep``), ``keep`` the weight of its old answers to other pairs;
     without a pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted;
     ``balanced``: rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay
     together in cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend

@@ -47,7 +47,7 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
     # Another strength of the pull: the same model, refitted.
     slider = adapted.select_slider[0]
     before = model.card["adaptation"]["pull"]
-    other = next(value for value in ("0.1", "300") if float(value) != before)
+    other = next(value for value in ("0.3", "300") if float(value) != before)
     slider.set_value(other).run()
     assert not adapted.exception and query(adapted)["model"] == name
     assert load_named(name).card["adaptation"]["pull"] == float(other)
@@ -87,3 +87,32 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
     for broken in ("[]", '["a", "b"]', "{", '["", "b", "c"]', "null"):
         assert from_lines(broken) is None
     assert "corrections" in " ".join(drawn(open_view("explore", **link, corrections="[]"))["notices"])
+
+
+def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapted, monkeypatch):
+    name = query(adapted)["model"]
+    for wrong, says in (("../x", "a name has up to 60 letters"), ("test-light", "there is a model named test-light")):
+        box = next(box for box in adapted.text_input if box.label.startswith("Save it for all"))
+        box.set_value(wrong)
+        button(adapted, "Save the model").click().run()
+        assert says in texts(adapted).replace("A name", "a name").replace("There is", "there is")
+    next(box for box in adapted.text_input if box.label.startswith("Save it for all")).set_value("my-model")
+    button(adapted, "Save the model").click().run()
+    assert not adapted.exception and query(adapted)["model"] == "my-model" and "my-model" in list(available())
+    saved = available()["my-model"]
+    assert not (saved / "pairs.csv").exists() and load_named("my-model").card["title"] == load_named(name).card["title"]
+
+    other = open_view("models", model="my-model")
+    assert not other.exception and "Adapted from" in str([lines_of(table) for table in other.table])
+    assert not [one for one in other.button if one.label in ("Rename", "Delete it for everybody")]
+    other.session_state["key of the maker of models"] = adapted.session_state["key of the maker of models"]
+    other.run()
+    next(box for box in other.text_input if box.label == "Title").set_value("<i>Mine</i>")
+    button(other, "Rename").click().run()
+    assert not other.exception and load_named("my-model").card["title"] == "<i>Mine</i>"
+    button(other, "Delete it for everybody").click().run()
+    assert not other.exception and "my-model" not in available()
+
+    monkeypatch.setenv("PAIRLENS_SAVING", "off")
+    again = open_view("models", model=name)
+    assert not again.exception and "Save the model" not in [one.label for one in again.button]

@@ -46,7 +46,7 @@ def test_the_corrected_classifier_is_the_minimum_that_a_slow_loop_finds():
     torch.manual_seed(1)
     old = Linear(torch.randn(3, 5), torch.randn(3))
     x, y, kept = torch.randn(4, 5), torch.tensor([0, 2, 2, 1]), torch.randn(7, 5)
-    found = pulled(old, x, y, kept, pull=0.7, keep=1.5)
+    found = pulled(old, x, y, kept, pull=0.7, keep=0.5)
     weight = old.weight.double().requires_grad_()
     bias = old.bias.double().requires_grad_()
     before = torch.log_softmax(old.logits(kept), 1)
@@ -54,8 +54,8 @@ def test_the_corrected_classifier_is_the_minimum_that_a_slow_loop_finds():
         pair_loss = -torch.log_softmax(x.double() @ weight.T + bias, 1)[range(4), y].sum()
         moved = (weight - old.weight).square().sum() + (bias - old.bias).square().sum()
         now = torch.log_softmax(kept.double() @ weight.T + bias, 1)
-        kl = (before.exp() * (before - now)).sum(1).mean()
-        steps = torch.autograd.grad(pair_loss + 0.7 * moved + 1.5 * 4 * kl, (weight, bias))
+        kl = (before.exp() * (before - now)).sum()
+        steps = torch.autograd.grad(pair_loss + 0.7 * moved + 0.5 * kl, (weight, bias))
         with torch.no_grad():
             weight -= 0.02 * steps[0]
             bias -= 0.02 * steps[1]
@@ -110,7 +110,7 @@ def test_what_the_output_layer_reads_gives_the_logits_and_no_correction_changes_
 
 
 def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
-    base = load_named("nli-esim")
+    base = load_named("nli-attconv-light")
     wrong = [("A Danish boy runs.", "A Swedish boy runs."), ("An Irish man eats.", "A Greek man eats.")]
     one = adapt(base, wrong, ["contradiction", "contradiction"])
     other = adapt(base, wrong[::-1], ["contradiction", "contradiction"])
