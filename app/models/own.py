@@ -31,7 +31,7 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
     """The form that saves an unlisted model, and selects it under its new name."""
     if not saving():
         return
-    with st.form("save the model", border=False):
+    with st.popover("Save under a name"), st.form("save the model", border=False):
         new = st.text_input(
             "Save it for all visitors of this server, under the name",
             placeholder="letters, digits, hyphens",
