@@ -276,3 +276,21 @@ def test_a_words_numbers_travel_to_the_verdict_until_a_key_is_pressed(open_page)
     page.emulate_media(reduced_motion="reduce")
     play.click()
     expect(panel.locator(".travelling, .later")).to_have_count(0)
+
+
+def test_a_verdict_is_corrected_by_keyboard_and_the_model_learns_it(open_page):
+    page = open_page(link())
+    before = page.locator(".said").inner_text().partition(",")[0].lower()
+    right = next(name for name in ("contradiction", "neutral") if name != before)
+    page.get_by_label("Not right?").focus()
+    page.keyboard.type(right)
+    expect(page.get_by_label("You say:")).to_have_value(right)
+    come_to_rest(page)
+    page.get_by_role("button", name="Adapt the model").press("Enter")
+    expect(page.get_by_text(re.compile(r"\d of 1 correction now stands"))).to_be_visible()
+    page.wait_for_url(re.compile("model=test-light(~|%7E)[0-9a-f]{32}"))
+    come_to_rest(page)
+    expect(page.get_by_text("Compare both on this pair")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    come_to_rest(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
