@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import streamlit as st
+from torch import Tensor
 
 from app import own_models, page_style
 from app.explore import pairs_tried
@@ -14,6 +16,7 @@ from app.page_state.codec import short
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
 from app.page_state.widgets import folded
+from app.pair_form import digest, once
 from app.panels import lists
 from app.panels.verdict import Correct
 from core.adaptation.adapt import Examples, assembled
@@ -26,6 +29,8 @@ from core.checkpoint.adapted import PAIRS, origin_of, save_adapted
 from core.checkpoint.unlisted import base_of, folder_of, new_name, remove_old
 from core.data import read
 from core.errors import UserError
+from core.evaluation.intervals import wilson
+from core.evaluation.reliability import mcnemar
 from core.evidence import BOTH
 from core.wording import capital, class_names, counted, percent
 
@@ -33,7 +38,9 @@ QUOTED = 40
 """Length limit in characters of a sentence in the tray."""
 MOST_KINDS = 6
 """Rows in the tables of losses and of gains."""
-_PULL, _OPENED = "pull of the corrections", "opened corrections"
+MOST_ROWS = 2_000
+"""Rows of a file on which an adapted model is tested at once: the Error desk takes more."""
+_PULL, _OPENED, _TESTED = "pull of the corrections", "opened corrections", "tested file of corrections"
 
 
 def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
@@ -101,6 +108,10 @@ def files(page: PageSession[ExploreState]) -> None:
     )  # fmt: skip
 
 
+def _quoted(pair: tuple[str, str]) -> str:
+    return " / ".join(short(text, QUOTED) for text in pair if text)
+
+
 def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: Correction) -> None:
     """One correction: its texts, its class to change, and a button that removes it."""
     listed, names = page.state.corrections, _names(base)
@@ -112,7 +123,7 @@ def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: C
         page.change(corrections=tuple(old for old in listed if old is not one))
 
     with st.container(key=f"correction {place}"):
-        texts = " / ".join(short(text, QUOTED) for text in one.pair if text)
+        texts = _quoted(one.pair)
         page_style.note(texts)
         left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
         labels = list(dict.fromkeys([*base.labels, one.label]))
@@ -218,9 +229,56 @@ def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
         _kinds(found.changed.kinds)
         _pairs("Corrected pairs", base, examples, found, [one.pair for one in corrections])
         _pairs("Pairs tried", base, examples, found, _tried(base, corrections), changed=True)
+        _file(base, found)
         both = {"model": base.name, "with": page.state.model or ""}
         page_style.page_link("compare", both, "Compare both on this pair")
         own.save(page, page.state.model or "", adapted.folder)
+
+
+def _file(base: Checkpoint, found: Fitted) -> None:
+    """The labelled rows of a file before and after, with those that are wrong now first."""
+    with st.popover("Test on a labelled file"):
+        opened = st.file_uploader("Labelled pairs", ["csv", "tsv", "jsonl"], key=_TESTED, max_upload_size=5)
+        if opened is None:
+            return
+        content = opened.getvalue()
+        key = digest([content.hex(), base.name])
+        try:
+            rows, features = once("tested file", key, lambda: _read(opened.name, content, base))
+        except UserError as error:
+            page_style.notice([f"{capital(str(error)).rstrip('.')}."])
+            return
+        layer = base.model.output_layer
+        assert layer is not None, "the base has a classifier"
+        gold = np.array([base.labels.index(one.label) for one in rows])
+        before = layer(features).detach().argmax(1).numpy() == gold
+        after = found.linear.logits(features).argmax(1).numpy() == gold
+        shares = [f"{percent(float(right.mean()))} ({_interval(right)})" for right in (before, after)]
+        page_style.note(
+            f"{counted(len(rows), 'row')}: {shares[0]} right before, {shares[1]} now; {int((after & ~before).sum())} "
+            f"mended, {int((before & ~after).sum())} lost; McNemar’s exact p = {_p(mcnemar(before, after).p)}."
+        )
+        lost = [rows[place] for place in np.flatnonzero(before & ~after)[:MOST_KINDS]]
+        lists.table(
+            ["lost", "label"],
+            [(" / ".join(short(text, QUOTED) for text in one.pair if text), one.label) for one in lost],
+        )
+
+
+def _read(name: str, content: bytes, base: Checkpoint) -> tuple[list[Correction], Tensor]:
+    """The rows of a file that this model can be tested on, at most :data:`MOST_ROWS`, and their features. Raises
+    UserError if there is none."""
+    rows = _usable(read_uploaded(name, content), base)[:MOST_ROWS]
+    if not rows:
+        raise UserError(
+            f"no row of {name} has a label among {', '.join(base.labels)}: choose a file of this model's task"
+        )
+    return rows, feature_vectors(base, [one.pair for one in rows])
+
+
+def _interval(right: np.ndarray) -> str:
+    low, high = wilson(int(right.sum()), len(right))
+    return f"{100 * low:.1f} – {100 * high:.1f}"
 
 
 def _slider(
@@ -285,6 +343,6 @@ def _pairs(
     for pair, old, new in zip(pairs, before, after, strict=True):
         was, now = int(old.argmax()), int(new.argmax())
         if not changed or was != now:
-            texts = " / ".join(short(text, QUOTED) for text in pair if text)
+            texts = _quoted(pair)
             rows.append((texts, *(f"{names[at]} {percent(float(p[at]))}" for at, p in ((was, old), (now, new)))))
     lists.table([title, "before", "now"], rows)

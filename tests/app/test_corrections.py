@@ -44,6 +44,17 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
     pairs = next(rows for rows in tables if any("a dog is outside" in row[0] for row in rows))
     assert len(pairs) == 2 and any("<b>cold</b>" in row[0] for row in pairs), "texts are shown verbatim"
 
+    # The rows of a file, before and after.
+    file = [
+        Correction(first, second, "neutral") for first in ("a dog", "a man is cold") for second in ("a cat", "snow")
+    ]
+    tested = next(one for one in adapted.file_uploader if one.label == "Labelled pairs")
+    tested.set_value(("rows.csv", to_csv(file).encode(), "text/csv")).run()
+    base = load_named("test-light")
+    right = [sum(explain(one, *pair.pair).verdict == "neutral" for pair in file) for one in (base, model)]
+    before, now = (f"{100 * count / 4:.0f}\N{NO-BREAK SPACE}%" for count in right)
+    assert re.search(rf"4 rows: {before} \([\d. –]+\) right before, {now} \(.*McNemar’s exact p = ", texts(adapted))
+
     # Another strength of the pull: the same model, refitted.
     slider = adapted.select_slider[0]
     before = model.card["adaptation"]["pull"]
