@@ -115,4 +115,5 @@ def start_app(folder: Path, checkpoints: Path, guests: Path) -> Server:
             annotations.give(annotator, run.dataset.sha256, "1c", tag)
         patch.setenv("PAIRLENS_NEIGHBOURS", str(folder / "neighbours"))
         save_neighbours(checkpoint.load(checkpoints / "test-other"))
-    return Server.start("streamlit_app.py", folder, own)
+    # A transformer, which gives second opinions by default, would read each pair of each test.
+    return Server.start("streamlit_app.py", folder, own, PAIRLENS_SECOND="test-other")

@@ -278,7 +278,7 @@ def test_a_second_model_is_asked_unless_it_is_off_or_the_one_that_is_open(drawn,
         monkeypatch.setenv("PAIRLENS_SECOND", name)
         return drawn(explore(model=model, first="A dog", second="An animal"))["why"]["second"]
 
-    assert second("test-two-sided")["model"] == "test-two-sided"
+    assert second("test-two-sided")["model"] == "test-two-sided" and second("")["model"] == "guest-minilm"
     assert second("off") is None and second("test-light") is None and second("test-as") is None
     assert second("test-two-sided", "test-as") is None
 
