@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -23,7 +26,7 @@ from core.adaptation.adapt import Examples, assembled
 from core.adaptation.corrections import Correction, from_csv, put, to_csv
 from core.adaptation.features import feature_vectors
 from core.adaptation.fits import KEEP, PULLS
-from core.adaptation.what_changed import Fitted, KindEffect, default_pull, fitted, tested
+from core.adaptation.what_changed import Fitted, KindEffect, default_pull, fitted, old_classifier, tested
 from core.checkpoint import Checkpoint, load_named
 from core.checkpoint.adapted import PAIRS, origin_of, save_adapted
 from core.checkpoint.unlisted import base_of, folder_of, new_name, remove_old
@@ -160,11 +163,8 @@ def _open(page: PageSession[ExploreState]) -> None:
 
 def read_uploaded(name: str, content: bytes) -> list[Correction]:
     """The labelled pairs of an uploaded file. Raises DataError."""
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(name).name
+        path = Path(folder) / re.sub(r"[^\w.-]|^\.+", "_", name)[-80:]
         path.write_bytes(content)
         rows = read(path).rows
     return [Correction(row.first, row.second, row.label) for row in rows if row.label is not None]
@@ -187,7 +187,10 @@ def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Seque
 
 
 def _examples(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
-    return Examples.of(base, [one.pair for one in corrections], [one.label for one in corrections])
+    """The corrections as the base reads them, read once: every run of the page asks for them."""
+    key = digest([base.card["sha256"], to_csv(corrections)])
+    pairs, labels = [one.pair for one in corrections], [one.label for one in corrections]
+    return once("read corrections", key, lambda: Examples.of(base, pairs, labels))
 
 
 def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequence[Correction], name: str = "") -> str:
@@ -242,21 +245,19 @@ def _file(base: Checkpoint, found: Fitted) -> None:
         if opened is None:
             return
         content = opened.getvalue()
-        key = digest([content.hex(), base.name])
+        key = digest([content.hex(), base.card["sha256"]])
         try:
             rows, features = once("tested file", key, lambda: _read(opened.name, content, base))
         except UserError as error:
             page_style.notice([f"{capital(str(error)).rstrip('.')}."])
             return
-        layer = base.model.output_layer
-        assert layer is not None, "the base has a classifier"
         gold = np.array([base.labels.index(one.label) for one in rows])
-        before = layer(features).detach().argmax(1).numpy() == gold
+        before = old_classifier(base).logits(features).argmax(1).numpy() == gold
         after = found.linear.logits(features).argmax(1).numpy() == gold
         shares = [f"{percent(float(right.mean()))} ({_interval(right)})" for right in (before, after)]
         page_style.note(
             f"{counted(len(rows), 'row')}: {shares[0]} right before, {shares[1]} now; {int((after & ~before).sum())} "
-            f"mended, {int((before & ~after).sum())} lost; McNemar’s exact p = {_p(mcnemar(before, after).p)}."
+            f"fixed, {int((before & ~after).sum())} lost; McNemar’s exact p = {_p(mcnemar(before, after).p)}."
         )
         lost = [rows[place] for place in np.flatnonzero(before & ~after)[:MOST_KINDS]]
         lists.table(
@@ -334,10 +335,9 @@ def _pairs(
     """Verdicts before and after; ``changed``: only of pairs whose verdict is another now."""
     if not pairs:
         return
-    features, names = feature_vectors(base, pairs), list(_names(base).values())
-    layer = base.model.output_layer
-    assert layer is not None, "the base has a classifier"
-    before = layer(features).detach().double().softmax(1)
+    features = once(f"features, {title}", digest([base.card["sha256"], pairs]), lambda: feature_vectors(base, pairs))
+    names = list(_names(base).values())
+    before = old_classifier(base).logits(features).softmax(1)
     after = found.linear.logits(features).softmax(1)
     rows = []
     for pair, old, new in zip(pairs, before, after, strict=True):

@@ -107,11 +107,10 @@ def fit(
     starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`."""
     layer = checkpoint.model.output_layer
     if layer is not None and examples.classes == checkpoint.labels and not new:
-        old = Linear(layer.weight.detach(), layer.bias.detach())
         kept = kept_features(checkpoint) if keep and len(examples.pairs) else None
         pull = pull or (PULL if keep else max(LEAST_PULL, len(examples.pairs) / PAIRS_PER_PULL))
         return (
-            pulled(old, examples.features, examples.labels, kept, pull=pull, keep=keep),
+            pulled(Linear.of(layer), examples.features, examples.labels, kept, pull=pull, keep=keep),
             {"pull": pull, "keep": keep},
         )
     if not len(examples.pairs):

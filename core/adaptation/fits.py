@@ -35,18 +35,14 @@ class Linear:
     bias: Tensor
     """[C]"""
 
+    @classmethod
+    def of(cls, layer: torch.nn.Linear) -> Linear:
+        """The classifier in a layer."""
+        return cls(layer.weight.detach(), layer.bias.detach())
+
     def logits(self, features: Tensor) -> Tensor:
         """``[N, F] -> [N, C]``, float64."""
         return features.double() @ self.weight.double().T + self.bias.double()
-
-    def layer(self) -> torch.nn.Linear:
-        """The classifier as a layer of a model, without gradients."""
-        classes, width = self.weight.shape
-        layer = torch.nn.Linear(width, classes)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight)
-            layer.bias.copy_(self.bias)
-        return layer.requires_grad_(False).eval()
 
 
 def pulled(

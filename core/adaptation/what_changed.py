@@ -1,4 +1,4 @@
-"""What corrections change: which pairs of the suites an adapted classifier mends, and which it costs, by kind.
+"""What corrections change: which pairs of the suites an adapted classifier fixes, and which it costs, by kind.
 
 Everything is computed from features of the base, which are computed once: a classifier is then tested in milliseconds.
 """
@@ -48,7 +48,7 @@ class KindEffect(NamedTuple):
     total: int
     before: int
     after: int
-    mended: int
+    fixed: int
     cost: int
     p: float
 
@@ -77,13 +77,13 @@ class WhatChanged:
             return f"{said}."
         wrong = sum(one.total - one.before for one in self.kinds)
         right = sum(one.before for one in self.kinds)
-        mended, cost = sum(one.mended for one in self.kinds), sum(one.cost for one in self.kinds)
-        best = max(self.kinds, key=lambda one: one.mended - one.cost)
-        worst = max(self.kinds, key=lambda one: one.cost - one.mended)
-        most = f", most in “{best.kind}”" if best.mended > best.cost else ""
-        least = f", most in “{worst.kind}”" if worst.cost > worst.mended else ""
+        fixed, cost = sum(one.fixed for one in self.kinds), sum(one.cost for one in self.kinds)
+        best = max(self.kinds, key=lambda one: one.fixed - one.cost)
+        worst = max(self.kinds, key=lambda one: one.cost - one.fixed)
+        most = f", most in “{best.kind}”" if best.fixed > best.cost else ""
+        least = f", most in “{worst.kind}”" if worst.cost > worst.fixed else ""
         return (
-            f"{said}. Of our test pairs, {mended} of the {wrong} that were wrong are right{most}, and {cost:,} of the "
+            f"{said}. Of our test pairs, {fixed} of the {wrong} that were wrong are right{most}, and {cost:,} of the "
             f"{right:,} that were right are wrong{least}."
         )
 
@@ -93,11 +93,6 @@ def tested(base: Checkpoint, progress: RowsDone = lambda rows: None) -> tuple[Te
     if not suits(base.card):
         return ()
     return _TESTED((base.folder, base.state), lambda: _tested(base, progress))
-
-
-def is_tested(base: Checkpoint) -> bool:
-    """Whether :func:`tested` has the features already."""
-    return not suits(base.card) or (base.folder, base.state) in _TESTED
 
 
 def _tested(base: Checkpoint, progress: RowsDone) -> tuple[Tested, ...]:
@@ -148,11 +143,16 @@ class Fitted(NamedTuple):
     changed: WhatChanged
 
 
+def old_classifier(base: Checkpoint) -> Linear:
+    """The classifier of a model whose verdicts can be corrected."""
+    layer = base.model.output_layer
+    assert layer is not None, "corrections are only taken for a model with a classifier"
+    return Linear.of(layer)
+
+
 def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP) -> Fitted:
     """The classifier for these corrections with this pull. Computed once for all threads."""
-    layer = base.model.output_layer
-    assert layer is not None, "a model with the corrected classes has a classifier"
-    old = Linear(layer.weight.detach(), layer.bias.detach())
+    old = old_classifier(base)
 
     def fit() -> Fitted:
         linear = pulled(old, examples.features, examples.labels, kept_features(base), pull=pull, keep=keep)
@@ -174,7 +174,7 @@ def default_pull(base: Checkpoint, examples: Examples) -> float:
 
 
 def _gain(changed: WhatChanged) -> int:
-    return sum(one.mended - one.cost for one in changed.kinds)
+    return sum(one.fixed - one.cost for one in changed.kinds)
 
 
 _TESTED: SharedCache[tuple[Tested, ...]] = SharedCache(6)

@@ -93,6 +93,7 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
     next(one for one in app.button if one.key == "remove correction 0").click().run()
     assert from_lines(query(app)["corrections"]) == (WRONG[1],)
     assert read_uploaded("mine.csv", to_csv(WRONG[:2]).encode()) == WRONG[:2]
+    assert read_uploaded("../mi\0ne .csv", to_csv(WRONG[:2]).encode()) == WRONG[:2]
     with pytest.raises(DataError):
         read_uploaded("mine.csv", b"\x00")
     for broken in ("[]", '["a", "b"]', "{", '["", "b", "c"]', "null"):
