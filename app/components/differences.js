@@ -68,7 +68,7 @@ export function moveOf({ name, followed, effects }, { moved }) {
   const change = Number(size)
     ? `${moved < 0 ? "rises" : "falls"} by ${size}${score ? "" : " points"}`
     : "does not change";
-  return `${name}’s “${followed}” ${change}`;
+  return `${name}’${name.endsWith("s") ? "" : "s"} “${followed}” ${change}`;
 }
 
 // The reason why no word can be named, with the largest effect of each column if their outputs differ.

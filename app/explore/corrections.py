@@ -39,8 +39,8 @@ from core.wording import capital, class_names, counted, percent
 
 QUOTED = 40
 """Length limit in characters of a sentence in the tray."""
-MOST_KINDS = 6
-"""Rows in the tables of losses and of gains."""
+MOST_KINDS = 3
+"""Rows in each of the lists of losses and gains: the verdict below should stay in sight."""
 MOST_ROWS = 2_000
 """Rows of a file on which an adapted model is tested at once: the Error desk takes more."""
 _PULL, _OPENED, _TESTED = "pull of the corrections", "opened corrections", "tested file of corrections"

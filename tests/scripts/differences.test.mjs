@@ -61,6 +61,8 @@ test("a move is in points of the verdict's probability, or in the score", () => 
     "A’s “contradiction” falls by 31 points",
   );
   assert.equal(moveOf(column("A", "neutral", "log p"), word("not", -2.06)), "A’s “neutral” rises by 2.1 points");
+  const corrected = column("A + 2 corrections", "neutral", "log p");
+  assert.equal(moveOf(corrected, word("not", -2.06)), "A + 2 corrections’ “neutral” rises by 2.1 points");
   assert.equal(moveOf(column("A", "neutral", "log p"), word("not", 0.02)), "A’s “neutral” does not change");
   assert.equal(moveOf(column("B", "similarity", "score"), word("not", 0.42)), "B’s “similarity” falls by 0.42");
 });
