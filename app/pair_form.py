@@ -16,7 +16,7 @@ from app.model_choice import RECOMMENDED, Listed, size_said
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
-from core.checkpoint import CheckpointError
+from core.checkpoint import CheckpointError, available, epochs, read_card
 from core.checkpoint.unlisted import base_of
 from core.errors import UnnamedClassesError
 from core.evidence import BOTH
@@ -27,6 +27,8 @@ SEVERAL = "evidence"
 """The role of a text that may be several sentences, typed one per line (FEVER)."""
 SHOWN_LETTERS = 22
 """Maximum characters of an example's name in the closed select box; a longer name is repeated below it."""
+_KEPT = "kept"
+"""On the slider of epochs: the model itself."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
@@ -83,6 +85,21 @@ class ModelForm:
             names |= {name: f"{names[name]} · recommended" for name in shipped[:RECOMMENDED]}
         choice(self.page, "model", "Model", names, opens=True)
         return list(names)
+
+    def epoch(self) -> None:
+        """A slider over the epochs that were kept of the model's training, if there are any."""
+        folder = available().get(self.page.state.model or "")
+        kept = [] if folder is None else epochs.kept(folder)
+        if folder is None or not kept:
+            return
+        best = read_card(folder).get("best_epoch")
+        st.select_slider(
+            "After epoch",
+            [*kept, _KEPT],
+            self.page.state.epoch or _KEPT,
+            help=f"The model is the best of its training's epochs on dev: {best}." if best else None,
+            **self.page.widget("epoch", lambda epoch: self.page.update(epoch=None if epoch == _KEPT else epoch)),
+        )
 
     def _take_task(self, model: str) -> None:
         """After a change of task, replaces an example with one for the new task; the user's texts stay."""
@@ -152,7 +169,7 @@ class PairForm(ModelForm):
     @property
     def id(self) -> str:
         """Identifies the drawing: the model and the pair shown."""
-        return digest([self.page.state.model, *self.page.state.pair.now])
+        return digest([self.page.state.shown_model, *self.page.state.pair.now])
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
         """Like the base method; an empty pair has nothing to show yet."""

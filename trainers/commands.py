@@ -37,6 +37,7 @@ def commands_of(package: str) -> dict[str, str]:
 
 NOT_RECORDED = {
     "help", "parser", "class_names", "data", "out", "csv", "runs", "json", "ray", "resume", "overwrite", "save_every",
+    "server",
 }  # fmt: skip
 """Options that do not change what a command computes."""
 

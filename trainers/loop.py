@@ -37,10 +37,12 @@ from core.progress import bar
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
 from core.reading.tokens import MAX_TOKENS
-from core.reading.word_table import WordTable
+from core.reading.word_table import WordTable, default_table
 from trainers import card, linear, resume
+from trainers.kept_epochs import KeptEpochs
 from trainers.precision import used_precision
 from trainers.processes import check_agreement
+from trainers.progress_reporter import ProgressReporter, ServerGoneError, StopAskedError
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.set_up import (
@@ -151,6 +153,11 @@ class TrainingRun:
         learnt_from = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
         self.fingerprint = functools.partial(card.fingerprint, recipe, learnt_from, self.words, self.fabric.world_size)
         self.progress = Progress(self.fingerprint(self.precision))
+        most = self.options.keep_epochs
+        if most and (isinstance(self.average, TrainedWords) or self.words is not default_table()):
+            most = 0  # a table of its own for each epoch would take many times the weights
+        self.kept_epochs = KeptEpochs(self.options.out, most)
+        self.reporter = ProgressReporter(self.options.out, self.options.server) if self.options.server else None
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """The batches of an epoch, the same in all processes."""
@@ -171,6 +178,8 @@ class TrainingRun:
         saved = resume.read(self.options.out, self.fingerprint, self.precision) if self.options.resume else None
         check_agreement(self.fabric, self.progress.fingerprint, saved[0].step if saved else 0)
         if saved is None:
+            if self.fabric.is_global_zero:
+                self.kept_epochs.clear()
             return
         self.progress, tensors = saved
         self.model.load_state_dict(_part(tensors, "model."))
@@ -204,18 +213,23 @@ class TrainingRun:
         return gathered.to(torch.uint8).cpu()
 
     def fit(self) -> None:
-        """Runs the remaining epochs, or as many as patience allows. A NaN loss ends training with the best epoch so
-        far; raises RunError if this was the first."""
+        """Runs the remaining epochs, or as many as patience allows. A NaN loss, or a user who watches the training,
+        ends it with the best epoch so far; raises RunError if this was the first."""
         while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
-            if not self.one_epoch():
-                epoch = self.progress.epoch + 1
-                if not self.progress.best_epoch:
-                    raise RunError(f"the loss became NaN in epoch {epoch}; lower lr (it is {self.recipe.lr:g})")
-                self.fabric.print(
-                    f"the loss became NaN in epoch {epoch}: epoch {self.progress.best_epoch} is kept; lower lr "
-                    f"(it is {self.recipe.lr:g}) to train on"
-                )
-                return
+            epoch, remedy = self.progress.epoch + 1, ""
+            try:
+                if self.one_epoch():
+                    continue
+                ended, remedy = "the loss became NaN", f"; lower lr (it is {self.recipe.lr:g})"
+            except StopAskedError:
+                ended = "stopped"
+            except ServerGoneError:
+                self.keep()
+                raise RunError("the server has ended; --resume continues this training") from None
+            if not self.progress.best_epoch:
+                raise RunError(f"{ended} in epoch {epoch}{remedy or ', before there was an epoch to keep'}")
+            self.fabric.print(f"{ended} in epoch {epoch}: epoch {self.progress.best_epoch} is kept{remedy}")
+            return
 
     def one_epoch(self) -> bool:
         """Trains the rest of the current epoch, evaluates on dev and saves the state; returns false, without recording
@@ -230,6 +244,7 @@ class TrainingRun:
                 progress.batch += 1
                 progress.step += 1
                 shown.update(len(rows))
+                self.report(progress.seconds + time.perf_counter() - started)
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
                     shown.set_postfix(loss=f"{mean:.4f}", refresh=False)
@@ -247,8 +262,16 @@ class TrainingRun:
         self.note(loss, scores)
         progress.epoch, progress.batch = progress.epoch + 1, 0
         self.loss.zero_()
+        if self.fabric.is_global_zero:
+            self.kept_epochs.add(self.average, progress.epoch, lambda: self._card({self.recipe.dev.name: scores}))
         self.keep()
+        self.report(progress.seconds)
         return True
+
+    def report(self, seconds: float) -> None:
+        """Tells a server that watches this training how far it is. Raises StopAskedError and ServerGoneError."""
+        if self.reporter is not None:
+            self.reporter.report(self.progress, self.recipe.epochs, self.steps, seconds)
 
     def step(self, rows: np.ndarray) -> None:
         """One optimizer step on these rows, which the processes divide, and an update of the running mean: averaging
@@ -336,6 +359,7 @@ class TrainingRun:
                     results[name] |= self.with_evidence(data, chances)
             text = self._card(results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
+            self.kept_epochs.finish()
             (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written

@@ -25,6 +25,7 @@ from pathlib import Path
 import torch
 
 from core.checkpoint import load, read_card
+from core.checkpoint.epochs import MOST
 from core.errors import RunError
 from core.evaluation.probe import figures, probe, suits
 from core.evaluation.suites import SUITES
@@ -75,6 +76,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="resume an unfinished run in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the contents of --out")
     parser.add_argument("--save-every", type=int, default=500, metavar="STEPS", help="steps between saved states")
+    parser.add_argument(
+        "--keep-epochs",
+        type=int,
+        metavar="N",
+        help="keep the weights after each of the last N epochs: NAME@3 is the model after its third one "
+        f"(default: {MOST} with --file, else 0)",
+    )
+    parser.add_argument("--server", type=int, default=0, help=argparse.SUPPRESS)  # that watches this training
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,8 +103,11 @@ def run(args: argparse.Namespace) -> int:
     _train_teachers(recipe, folder, out, args)
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
-    names = ("device", "precision", "devices", "threads", "resume", "save_every")
-    options = set_up.Options(out, **{name: getattr(args, name) for name in names}, command=command(args))
+    names = ("device", "precision", "devices", "threads", "resume", "save_every", "server")
+    keep_epochs = args.keep_epochs if args.keep_epochs is not None else MOST if args.file else 0
+    options = set_up.Options(
+        out, **{name: getattr(args, name) for name in names}, command=command(args), keep_epochs=keep_epochs
+    )
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
         for name, result in card["results"].items():

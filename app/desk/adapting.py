@@ -1,7 +1,8 @@
-"""The offer to adapt a model to some rows of a file and test it on the others."""
+"""The offer to adapt a model to some rows of a file, or to train all its weights, and test it on the others."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import streamlit as st
@@ -12,13 +13,16 @@ from app.pair_form import once
 from core.card import Card, ranked_by
 from core.data import Dataset
 from core.data.labels import Scale, graded, proposed
-from core.desk import store
+from core.desk import store, trainer, training
 from core.desk.adapted_run import SUGGESTED, Division, adaptation, division, held_out_rows, remarks
-from core.desk.jobs import Job
+from core.desk.jobs import TRAININGS, Job
+from core.desk.training import TrainingJob
 from core.errors import UserError
+from core.wording import counted
 
 JOB = "desk adaptation"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
+_CLASSIFIER, _ALL = "Its classifier only: seconds", "All its weights: minutes"
 _NAMED = 8
 """Maximum number of classes named in the offer."""
 
@@ -27,9 +31,15 @@ def finish() -> None:
     """Once an adaptation of this session has ended: opens its run, and lists the model for this session; or says why
     there is none."""
     job: Job | None = st.session_state.get(JOB)
-    if job is not None and job.finished and job.written is not None:
+    kept = "The adaptation was cancelled; nothing of it is kept."
+    if isinstance(job, TrainingJob) and job.finished:
+        kept = "The training was cancelled before there was an epoch to keep."
+        if (job.plan.folder / "card.json").is_file():
+            own_models.add(job.plan.name)
+            kept = f"The test was cancelled; the model is kept: {job.plan.title}."
+    elif job is not None and job.finished and job.written is not None:
         own_models.add(store.header(job.written[0]).models[0].model)
-    jobs.finish(JOB, "The adaptation was cancelled; nothing of it is kept.", "scores")
+    jobs.finish(JOB, kept, "scores")
 
 
 def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
@@ -66,22 +76,58 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         return
     _question(divided, new_classes(dataset, cards))
     page_style.notice(once("desk division remarks", dataset.sha256, lambda: remarks(dataset, divided)))
-    suggested = [name for name in SUGGESTED if name in cards]
-    names = [*suggested, *(name for name in cards if name not in suggested)]
-    base = st.selectbox("Model to adapt", names, format_func=shown.__getitem__, key=f"desk base {dataset.single}")
+    all_weights = _what_learns(cards)
+    suited = {name: card for name, card in cards.items() if not all_weights or training.suits(card)}
+    suggested = [name for name in SUGGESTED if name in suited]
+    names = [*suggested, *(name for name in suited if name not in suggested)]
+    what = "Model to train further" if all_weights else "Model to adapt"
+    base = st.selectbox(what, names, format_func=shown.__getitem__, key=f"desk base {dataset.single} {all_weights}")
+    done = "trained" if all_weights else "adapted"
     page_style.note(
-        "The adapted model is kept for a day, and only this session lists it. As all visitors see all runs, whoever "
+        f"The {done} model is kept for a day, and only this session lists it. As all visitors see all runs, whoever "
         "opens this one can open the model, too."
     )
 
     def make() -> Job:
-        job = adaptation(dataset, divided, base, roles)
         annotator.claim(held_out_rows(dataset, divided).sha256)
-        return job
+        if all_weights:
+            return training.training(training.plan_for(dataset, divided, base, cards[base], roles))
+        return adaptation(dataset, divided, base, roles)
 
-    if st.button("Adapt and test", type="primary", disabled=base is None or JOB in st.session_state):
+    label = "Train and test" if all_weights else "Adapt and test"
+    if st.button(label, type="primary", disabled=base is None or JOB in st.session_state):
         jobs.start(JOB, make)
         st.rerun()
+
+
+def _what_learns(cards: Mapping[str, Card]) -> bool:
+    """The user's choice to train all weights, not only the classifier; false where nothing can be trained."""
+    if not trainer.installed() or not any(map(training.suits, cards.values())):
+        return False
+    answer = st.radio("What should learn?", [_CLASSIFIER, _ALL], horizontal=True, key="desk what learns")
+    if answer == _ALL:
+        page_style.note(
+            "A tenth of the rows to learn from choose the best epoch. The training runs beside this server's answers, "
+            "at low priority; you can stop it, and keep the best epoch so far."
+        )
+    return answer == _ALL
+
+
+def draw_unfinished() -> None:
+    """Lists trainings that stopped with their server, or failed, until they are resumed or deleted."""
+    running = {job.plan.name for job in TRAININGS.jobs() if isinstance(job, TrainingJob)}
+    for one in training.unfinished():
+        plan, progress = one.plan, one.progress
+        if plan.name in running:
+            continue
+        epochs = f" after {counted(len(progress.history), 'epoch')}" if progress and progress.history else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            page_style.notice([f"The training of {plan.title} is unfinished{epochs}."])
+            resume = st.button("Resume", key=f"resume {plan.name}", disabled=JOB in st.session_state)
+            st.button("Delete", key=f"delete {plan.name}", on_click=training.delete, args=(plan,))
+        if resume:
+            jobs.start(JOB, functools.partial(training.training, plan))
+            st.rerun()
 
 
 def _question(divided: Division, new: bool) -> None:

@@ -96,6 +96,7 @@ def new_run() -> None:
     )
     jobs.draw_running()
     jobs.draw_unfinished()
+    adapting.draw_unfinished()
     jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
     adapting.finish()
     page_style.note("No file at hand? Try hand-written pairs:")

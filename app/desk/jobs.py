@@ -6,16 +6,18 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
-from app import page_style
+from app import charts, page_style
+from app.desk import learning_curve
 from app.desk.open_run import PAGE, attempt, show_run
 from core.desk import store
-from core.desk.jobs import QUEUE, Job
+from core.desk.jobs import QUEUE, TRAININGS, Job
+from core.desk.training import TrainingJob
 from core.wording import counted, duration
 
 
 def draw_running(*about: Hashable) -> bool:
     """Draws the running and queued jobs, or only those about this; returns whether there are any."""
-    found = [job for job in QUEUE.jobs() if not about or job.about == about]
+    found = [job for job in (*TRAININGS.jobs(), *QUEUE.jobs()) if not about or job.about == about]
     for job in found:
         draw(job)
     return bool(found)
@@ -26,7 +28,7 @@ def start(key: str, make: Callable[[], Job]) -> None:
 
     def begin() -> None:
         job = make()
-        QUEUE.add(job)
+        (TRAININGS if isinstance(job, TrainingJob) else QUEUE).add(job)
         st.session_state[key] = job
 
     attempt(begin)
@@ -48,18 +50,26 @@ def finish(key: str, kept: str, view: str = "") -> None:
 
 @st.fragment(run_every=0.5)
 def draw(job: Job) -> None:
-    """Progress, speed and remaining time, or the position in the queue; and a cancel button."""
+    """Progress, speed and remaining time, or the position in the queue; a cancel button; and a training's epochs."""
     if job.finished:
         st.rerun()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_progress(job)}"))
-    right.button("Cancel", key=f"cancel {id(job)}", on_click=job.cancel, disabled=job.cancelled)
+    history = job.history if isinstance(job, TrainingJob) else ()
+    label, why = ("Stop", "Keeps the best epoch so far, and tests it.") if history else ("Cancel", None)
+    right.button(label, key=f"cancel {id(job)}", on_click=job.cancel, disabled=job.cancelled, help=why)
+    if isinstance(job, TrainingJob) and job.history:
+        for column, chart in zip(st.columns(2), learning_curve.epoch_charts(job.plan.title, job.history), strict=True):
+            with column:
+                charts.draw(chart, PAGE.state.projector)
 
 
 def _progress(job: Job) -> str:
-    place, rows = QUEUE.place(job), job.rows // job.passes
-    if place:
+    rows = job.rows // job.passes
+    if place := QUEUE.place(job):
         return f"{counted(rows, 'row')}, queued (position {place})"
+    if place := TRAININGS.place(job):
+        return f"queued (position {place}), because this server trains one model at a time"
     if job.doing:
         return job.doing
     number = min(job.done // max(1, rows), job.passes - 1)

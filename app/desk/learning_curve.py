@@ -1,13 +1,18 @@
-"""Beside the score of an adapted model: simpler models on the same held-out rows, and its learning curve."""
+"""Beside the score of an adapted or trained model: simpler models on the same held-out rows, and its learning curve or
+its epochs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import altair as alt
 
 from core.adaptation.baselines import said
+from core.adaptation.curve import Curve
 from core.desk.adapted_run import StandingBeside, beside
 from core.desk.charts import CONTEXT, SOFT, Chart, Figure
 from core.desk.run import LETTERS, Run
+from core.training_progress import Epoch
 from core.wording import counted, score_percent
 
 _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
@@ -21,28 +26,63 @@ def notes(run: Run) -> list[str]:
 
 
 def figures(run: Run, model: int) -> list[Figure]:
-    """The learning curve of an adapted model of the run between the simpler models; none for another model."""
-    known = beside(run.folder, run.models[model].sha256)
-    return [] if known is None else [_figure(run.models[model].title, known)]
+    """The learning curve of an adapted model of the run between the simpler models, or the epochs of a trained one;
+    none for another model."""
+    known, title = beside(run.folder, run.models[model].sha256), run.models[model].title
+    if known is None:
+        return []
+    return [_figure(title, known, known.curve)] if known.curve else _epochs(title, known.epochs)
 
 
-def _figure(title: str, known: StandingBeside) -> Figure:
+def _epochs(title: str, history: Sequence[Epoch]) -> list[Figure]:
+    right, loss = epoch_charts(title, history)
+    how = (
+        "How often the model was right on the rows that choose the epoch: the best one is kept. They are no rows of "
+        "this run."
+    )
+    lines = [(str(one.epoch), score_percent(one.score), f"{one.loss:.3f}") for one in history]
+    return [
+        Figure(f"Epochs of {title}", how, "", ("epoch", "right", "loss"), lines, (), right),
+        Figure(f"Loss of {title}", "The mean loss on the rows that it learned from, by epoch.", "", (), (), (), loss),
+    ]
+
+
+def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
+    """The score and the loss after each epoch."""
+    rows = [vars(one) for one in history]
+    x = alt.X("epoch:Q").axis(tickMinStep=1, format="d", grid=False)
+    tips = [
+        alt.Tooltip("epoch:Q"),
+        alt.Tooltip("score:Q", title="right", format=".1%"),
+        alt.Tooltip("loss:Q", format=".3f"),
+    ]
+
+    def line(name: str, what: str, form: str) -> Chart:
+        y = alt.Y(f"{name}:Q", title=what).scale(zero=False).axis(format=form, tickCount=4, grid=False)
+        points = alt.OverlayMarkDef(color=CONTEXT, size=50)
+        drawn = alt.Chart({"values": rows}).mark_line(color=CONTEXT, point=points).encode(x=x, y=y, tooltip=tips)
+        return alt.layer(drawn).properties(height=170, description=f"{what} by epoch of {title}")
+
+    return line("score", "right on rows not trained on", "%"), line("loss", "training loss", ".2f")
+
+
+def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
     how = (
         "Accuracy on the held-out rows by the number of labelled rows that the model learned from (line), with its "
         f"95 % interval (band); straight lines: simpler models trained on all {known.trained_on:,}. "
-        f"{known.curve.outlook()}"
+        f"{curve.outlook()}"
     )
-    rows = [(counted(one.pairs, "row"), one.score, one.low, one.high) for one in known.curve.points]
+    rows = [(counted(one.pairs, "row"), one.score, one.low, one.high) for one in curve.points]
     rows += [(one.name, one.score, one.low, one.high) for one in known.baselines]
     lines = [
         (name, score_percent(score), f"{score_percent(low)} – {score_percent(high)}") for name, score, low, high in rows
     ]
     head = ("trained on, or simpler model", "right", "95 % interval")
-    return Figure(f"Learning curve of {title}", how, "", head, lines, (), _chart(title, known))
+    return Figure(f"Learning curve of {title}", how, "", head, lines, (), _chart(title, known, curve))
 
 
-def _chart(title: str, known: StandingBeside) -> Chart:
-    points = [vars(point) for point in known.curve.points]
+def _chart(title: str, known: StandingBeside, curve: Curve) -> Chart:
+    points = [vars(point) for point in curve.points]
     simpler = sorted(known.baselines, key=lambda one: -one.score)
     names = [f"{one.name}, {score_percent(one.score)}" for one in simpler]
     lines = [{"name": name, "score": one.score} for name, one in zip(names, simpler, strict=True)]
@@ -53,13 +93,13 @@ def _chart(title: str, known: StandingBeside) -> Chart:
     x = x.axis(values=[point["pairs"] for point in points], format=",d", grid=False)
     y = alt.Y("score:Q", title="right", scale=share, axis=alt.Axis(format="%", tickCount=6, grid=False))
     tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("score", "low", "high")]
-    curve = alt.Chart({"values": points}).encode(x=x, tooltip=[alt.Tooltip("pairs:Q", format=","), *tips])
+    drawn = alt.Chart({"values": points}).encode(x=x, tooltip=[alt.Tooltip("pairs:Q", format=","), *tips])
     dash = alt.StrokeDash("name:N", sort=None, scale=alt.Scale(domain=names, range=_DASHES[: len(names)]))
     dash = dash.legend(title=None, orient="bottom", columns=1, labelLimit=400, symbolSize=600, symbolStrokeColor=SOFT)
     return alt.layer(
-        curve.mark_area(color=CONTEXT, opacity=0.2).encode(y=alt.Y("low:Q", scale=share), y2="high:Q"),
+        drawn.mark_area(color=CONTEXT, opacity=0.2).encode(y=alt.Y("low:Q", scale=share), y2="high:Q"),
         alt.Chart({"values": lines})
         .mark_rule(color=SOFT, strokeWidth=1.5)
         .encode(y=y, strokeDash=dash, tooltip="name:N"),
-        curve.mark_line(color=CONTEXT, point=alt.OverlayMarkDef(color=CONTEXT, size=50)).encode(y=y),
-    ).properties(height=400, description=f"Learning curve of {title}: {known.curve.outlook()}")
+        drawn.mark_line(color=CONTEXT, point=alt.OverlayMarkDef(color=CONTEXT, size=50)).encode(y=y),
+    ).properties(height=400, description=f"Learning curve of {title}: {curve.outlook()}")

@@ -57,7 +57,7 @@ class Answered:
 
 def answer(page: ExploreState, cards: Mapping[str, Card]) -> Answered:
     """Asks the page's model about its pair. ``cards``: of all models, by name. Raises CheckpointError and PairError."""
-    checkpoint = load_named(page.model or "")
+    checkpoint = load_named(page.shown_model)
     head = page.head if _has_head(checkpoint, page.head) else ""
     trained = explained(checkpoint, *page.pair.now, head=head)
     steps = what_if.tried(page, checkpoint, head)

@@ -90,7 +90,7 @@ def why(answered: Answered) -> Why:
     """The questions for a pair."""
     page, checkpoint = answered.page, answered.checkpoint
     question = answered.question
-    model, typed = {"model": page.model}, page.texts[0].now
+    model, typed = {"model": page.shown_model}, page.texts[0].now
     sides = [side for side in (answered.shown.first, *answered.shown.contexts) if side.role]
     return Why(
         question=model | {"first": page.pair.first, "second": page.pair.second},

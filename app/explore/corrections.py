@@ -47,8 +47,9 @@ _PULL, _OPENED, _TESTED = "pull of the corrections", "opened corrections", "test
 
 
 def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
-    """The classes that the user can say are right; None for a model without a classifier that could learn it."""
-    if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2:
+    """The classes that the user can say are right; None for a model without a classifier that could learn it, and for
+    an epoch of a training."""
+    if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2 or page.epoch:
         return None
     said = next((one.label for one in page.corrections if one.pair == _texts(page, checkpoint)), "")
     return Correct(_names(checkpoint), said if said in checkpoint.labels else "")

@@ -83,7 +83,7 @@ def after(state: ExploreState, said: JsonMapping) -> ExploreState:
         raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or retype the sentence")
     texts = words_after(state.pair.now, made, split_by(state.model, state.pair.now))
     if any(isinstance(edit, AttentionEdit) for edit in made):
-        explain_under(load_named(state.model or ""), *texts, acting(edits))
+        explain_under(load_named(state.shown_model), *texts, acting(edits))
     return state.updated(edits=edits, open=opened(state.doors, "what-if"))
 
 

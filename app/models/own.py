@@ -1,4 +1,4 @@
-"""Adapted models: saving one under a name that everybody sees; and, for its maker, another title or deleting it."""
+"""Visitors' models: saving one under a name that everybody sees; and, for its maker, another title or deleting it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import streamlit as st
 from app import login, own_models, page_style
 from app.page_state.session import PageSession
 from core.card import Card
-from core.checkpoint import CheckpointError, available
-from core.checkpoint.unlisted import base_of, is_made_by, remove, rename, save_as, saving
+from core.checkpoint import CheckpointError, available, epochs
+from core.checkpoint.unlisted import PAIRS, base_of, is_made_by, remove, rename, save_as, saving
 from core.errors import UserError
 from core.wording import capital, counted
 
@@ -38,7 +38,8 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
             max_chars=60,
             key="name of the model",
         )
-        with_pairs = st.checkbox("together with the corrected pairs", key="with the pairs")
+        corrected = (folder / PAIRS).is_file()
+        with_pairs = corrected and st.checkbox("together with the corrected pairs", key="with the pairs")
         if not st.form_submit_button("Save the model"):
             return
     try:
@@ -98,7 +99,7 @@ def _rename_or_delete(page: PageSession[Any], card: Card, folder: Path) -> None:
 def _zipped(folder: Path) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.iterdir()):
+        for path in sorted([*folder.iterdir(), *folder.glob(f"{epochs.FOLDER}/*/*")]):
             if path.is_file() and path.suffix in (".json", ".safetensors", ".csv"):
-                archive.write(path, f"{folder.name}/{path.name}")
+                archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
     return out.getvalue()

@@ -39,5 +39,5 @@ class CompareState(TextState):
     def suited(self, models: Mapping[str, str]) -> Self:
         """At most four different, available models."""
         state = super().suited(models)
-        others = [name for name in dict.fromkeys(state.others) if name in models and name != state.model]
+        others = [name for name in dict.fromkeys(state.others) if name in models and name != state.shown_model]
         return replace(state, others=tuple(others[: MOST - 1]))

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from app.examples import ENTAILMENT, SINGLE_KINDS, ExampleTexts, Gold, example_of, shown_with, suiting
-from app.page_state.codec import PageState, parameter
+from app.page_state.codec import PageState, parameter, whole_number
 from app.pairs import SIDES, Pair, Version
+from core.checkpoint import available
+from core.checkpoint.epochs import name_of
 from core.checkpoint.unlisted import base_of
 from core.json_types import JsonObject
 
 
 @dataclass(frozen=True)
 class TextState(PageState):
-    """The state of a page over up to ``most`` pairs or single texts. ``model`` is None if none is available.
+    """The state of a page over up to ``most`` pairs or single texts. ``model`` is None if none is available; ``epoch``:
+    the epoch of its training after which it is shown, None for the model as it was kept.
 
     A text's parameters are ``first`` and, for a pair, ``second``; further texts are ``first2``, ``second2`` and so on.
     Up to ``trail`` earlier versions of a text are ``first.1`` (the oldest), ``first.2`` … Empty texts are omitted,
@@ -29,6 +32,7 @@ class TextState(PageState):
     most: ClassVar[int] = 1
     trail: ClassVar[int] = 0
     model: str | None = parameter(None)
+    epoch: int | None = parameter(None, whole_number(1), belongs_to=("model",))
     texts: tuple[Pair, ...] = (Pair(),)
 
     @classmethod
@@ -130,6 +134,11 @@ class TextState(PageState):
         return next(iter(suiting(models.get(self.model or ""), self.all_examples)), None)
 
     @property
+    def shown_model(self) -> str:
+        """The name of the model shown: ``model``, or its weights after an ``epoch``."""
+        return name_of(self.model, self.epoch) if self.model and self.epoch else self.model or ""
+
+    @property
     def pair(self) -> Pair:
         """The pair that all pages share."""
         return self.texts[0]
@@ -153,10 +162,13 @@ class TextState(PageState):
         return self.updated(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """A missing model becomes the default one, and an example for another kind becomes the model's first one."""
+        """A missing model becomes the default one, and an example for another kind becomes the model's first one. An
+        epoch that was not kept is dropped."""
         base = base_of(self.model or "")  # of an adapted model that was removed
         usual = base if base in models else next(iter(models), None)
         state = self if self.model in models else self.updated(model=usual)
+        if state.epoch and state.shown_model not in available():
+            state = replace(state, epoch=None)
         first = state.first_example(models)
         fits = state.example is None or first is None or state.example in state.examples(models)
         return state if fits or first is None else state.updated(texts=first.texts)

@@ -26,6 +26,7 @@ from app.panels import Drawing
 from app.panels.verdict import Verdict
 from core.alone import unread
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.checkpoint.epochs import title_of
 from core.evidence import AttentionMap, Explanation, PooledAttention, Record
 from core.explain import explained
 from core.json_types import JsonObject
@@ -83,16 +84,17 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     choice(PAGE, "what", "Compare", WHAT)
     FORM.example()
     mates = FORM.task_and_model(groups, names)
+    FORM.epoch()
     if PAGE.state.what == "models":
         take = lambda others: PAGE.change(others=tuple(others))  # noqa: E731
         st.multiselect(
             "Compare with",
-            [name for name in mates if name != PAGE.state.model],
+            [name for name in mates if name != PAGE.state.shown_model],
             _beside(PAGE.state, mates),
             format_func=names.__getitem__,
             max_selections=MOST - 1,
             placeholder="Choose up to three models",
-            **PAGE.widget("others", take, key=lambda name: f"{PAGE.key(name)} {PAGE.state.model}"),
+            **PAGE.widget("others", take, key=lambda name: f"{PAGE.key(name)} {PAGE.state.shown_model}"),
         )
     choice(PAGE, "rows", "Attention of the words of the", {side: roles[side] for side in ROWS})
     FORM.files()
@@ -100,11 +102,13 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
-    """The models compared with the first: the chosen ones for the same task; by default the second-opinion model, a
-    transformer showing its best head, or the next model if it is not installed."""
-    others = [name for name in mates if name != page.model]
+    """The models compared with the first: the chosen ones for the same task; by default, with an epoch, the model that
+    was kept; else the second-opinion model, a transformer showing its best head, or the next model if it is not
+    installed."""
+    others = [name for name in mates if name != page.shown_model]
     chosen = [name for name in page.others if name in others]
-    return chosen or sorted(others, key=lambda name: name != SECOND_OPINION)[:1]
+    usual = page.model if page.epoch else SECOND_OPINION
+    return chosen or sorted(others, key=lambda name: name != usual)[:1]
 
 
 def _other_version(roles: Mapping[str, str]) -> None:
@@ -121,12 +125,15 @@ def _new_version(side: str, text: str) -> None:
 
 
 def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) -> list[Column]:
-    return [_column(names[name], name, page.pair) for name in (page.model or "", *_beside(page, mates))]
+    model = page.model or ""
+    title = title_of(names[model], page.epoch) if page.epoch else names[model]
+    others = [_column(names[name], name, page.pair) for name in _beside(page, mates)]
+    return [_column(title, page.shown_model, page.pair), *others]
 
 
 def _versions(page: CompareState) -> list[Column]:
     pairs = (("This version", page.pair), ("The other version", page.version))
-    return [_column(title, page.model or "", pair) for title, pair in pairs]
+    return [_column(title, page.shown_model, pair) for title, pair in pairs]
 
 
 def _column(title: str, name: str, pair: Pair) -> Column:

@@ -105,6 +105,7 @@ def _selected() -> None:
 def _sidebar(models: Mapping[str, Listed], answered: Answered | None) -> None:
     FORM.example()
     FORM.task_and_model(by_task(models), titles(models))
+    FORM.epoch()
     listed = models.get(PAGE.state.model or "")
     if listed is not None and listed.card is not None:
         page_style.note(card.one_line(listed.card))

@@ -21,6 +21,7 @@ from app.page_state.widgets import choice
 from app.panels import lists
 from core.card import CardAlignment, is_external
 from core.checkpoint import available
+from core.checkpoint.unlisted import is_visitors
 from core.evaluation import alignment_table, faithfulness_table, people_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
@@ -186,7 +187,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
     with right:
         lists.table((), lines.results(card))
         _curve(lines.curve(card), str(card["title"]))
-    if "base" in card:
+    if "base" in card or is_visitors(name, folder):
         own.manage(PAGE, name, card, folder)
     if guest.names_classes(card):
         guest.ask(name, card, folder)

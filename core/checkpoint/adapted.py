@@ -8,21 +8,19 @@ names the base. Loading it loads the base, whose tensors it shares.
 from __future__ import annotations
 
 import functools
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from core.card import Card
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.files import CARD_VERSION, CLASSIFIER, files_state, read_card
+from core.checkpoint.learned import NAME, tensor_of
 from core.checkpoint.memory import loaded
 from core.checkpoint.unlisted import PAIRS as PAIRS
 from core.errors import CheckpointError
@@ -84,31 +82,13 @@ def save_adapted(
     with whole_folder(folder, last="card.json") as scratch:
         tensors = {"weight": layer.weight.data, "bias": layer.bias.data}
         if learned:
-            tensors["learned"] = torch.from_numpy(np.unique(pair_hashes(learned)))
+            tensors[NAME] = tensor_of(learned)
         (scratch / CLASSIFIER).write_bytes(save(tensors))
         if pairs:
             (scratch / PAIRS).write_text(pairs, encoding="utf-8")
         card: JsonMapping = {**checkpoint.card, "sha256": file_sha256(scratch / CLASSIFIER)}
         (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
     return loaded(folder)
-
-
-def pair_hashes(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
-    """A hash of each pair of texts, int64 ``[N]``, which ignores spaces around them."""
-    digests = (
-        hashlib.blake2b(f"{first.strip()}\0{second.strip()}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for first, second in pairs
-    )
-    return np.frombuffer(b"".join(digests), dtype="<i8")
-
-
-def learned_hashes(folder: Path) -> np.ndarray:
-    """The hashes of the pairs that the checkpoint in a folder was adapted to, int64; none if it is no adapted one, or
-    cannot be read."""
-    try:
-        return load(read_bounded(folder / CLASSIFIER, LARGEST))["learned"].numpy()
-    except (OSError, ValueError, KeyError, SafetensorError):
-        return np.empty(0, dtype=np.int64)
 
 
 def load_adapted(folder: Path, state: FilesState, card: Card) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""Adapted checkpoints of visitors: unlisted for a day, or saved under a name that everybody sees.
+"""Checkpoints of visitors, adapted or trained: unlisted for a day, or saved under a name that everybody sees.
 
 An unlisted one is opened by whoever knows its name, ``BASE~TOKEN``. The token cannot be guessed, and the base remains
 readable from a link to a checkpoint that has been removed since. All servers that share the folder of runs share them.
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from core.checkpoint import epochs
 from core.desk.folders import shared_folder
 from core.errors import CheckpointError, DeskError
 from core.files import json_text, read_json, whole_folder, write_whole
@@ -28,6 +29,8 @@ PAIRS = "pairs.csv"
 """The pairs that a checkpoint was adapted to, if they are kept with it."""
 SECONDS = 24 * 3600
 """How long an unlisted checkpoint is kept."""
+TRAINING = "training"
+"""Folder of an unfinished training inside that of the checkpoint that it will be (:mod:`core.desk.training`)."""
 _NAME = re.compile(r"(?P<base>[\w./-]{1,200})~(?P<token>[0-9a-f]{32})")
 
 
@@ -53,15 +56,20 @@ def folder_of(name: str) -> Path | None:
         return None
 
 
-def remove_old() -> None:
-    """Removes unlisted checkpoints older than a day."""
+def unlisted() -> list[Path]:
+    """The folders of unlisted checkpoints, with those that are being trained."""
     try:
-        folders = [*(shared_folder() / "adapted").iterdir()]
+        return sorted((shared_folder() / "adapted").iterdir())
     except (OSError, DeskError):
-        return
-    for folder in folders:
+        return []
+
+
+def remove_old() -> None:
+    """Removes unlisted checkpoints, and trainings that have not got on, after a day."""
+    for folder in unlisted():
         with contextlib.suppress(OSError):
-            if time.time() - (folder / "card.json").stat().st_mtime > SECONDS:
+            card = folder / "card.json"
+            if time.time() - (card if card.is_file() else folder / TRAINING).stat().st_mtime > SECONDS:
                 shutil.rmtree(folder)
 
 
@@ -91,8 +99,16 @@ def save_as(unlisted: Path, name: str, title: str, maker: str, *, with_pairs: bo
             if file.is_file() and (with_pairs or file.name != PAIRS) and file.suffix in (".safetensors", ".csv"):
                 shutil.copyfile(file, scratch / file.name)
         mine = {"name": name, "title": title or card["title"], "maker": _checksum(maker)}
+        epochs.copy(unlisted, folder, name, mine["title"])
         (scratch / "card.json").write_text(json_text(card | mine), encoding="utf-8")
     return folder
+
+
+def is_visitors(name: str, folder: Path) -> bool:
+    """Whether the model listed as ``name`` was made by a visitor of this server."""
+    with contextlib.suppress(DeskError):
+        return bool(base_of(name)) or folder.parent == saved_models()
+    return False
 
 
 def is_made_by(folder: Path, maker: str) -> bool:
@@ -104,7 +120,13 @@ def is_made_by(folder: Path, maker: str) -> bool:
 
 
 def rename(folder: Path, title: str) -> None:
-    """Gives a saved model another title. Raises FileError."""
+    """Gives a saved model, and its epochs, another title. Raises FileError."""
+    for epoch in epochs.kept(folder):
+        _retitle(epochs.folder_of(folder, epoch), epochs.title_of(title, epoch))
+    _retitle(folder, title)
+
+
+def _retitle(folder: Path, title: str) -> None:
     write_whole(folder / "card.json", json_text(read_json(folder / "card.json") | {"title": title}))
 
 
@@ -118,10 +140,12 @@ def _checksum(maker: str) -> str:
 
 
 class Folders(dict[str, Path]):
-    """Checkpoint folders by name. An unlisted one is found by its name, but iteration does not show it."""
+    """Checkpoint folders by name. An unlisted one, or a model after one of its epochs, is found by its name, but
+    iteration does not show it."""
 
     def __missing__(self, name: str) -> Path:
-        folder = folder_of(name)
+        model, epoch = epochs.split(name)
+        folder = epochs.folder_of(self[model], epoch) if epoch else folder_of(name)
         if folder is None or not (folder / "card.json").is_file():
             raise KeyError(name)
         return folder

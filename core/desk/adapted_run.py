@@ -33,6 +33,7 @@ from core.desk.prediction import predict_with
 from core.errors import DeskError
 from core.files import json_text, read_json, write_whole
 from core.json_types import LENIENT, checked
+from core.training_progress import Epoch
 from core.wording import counted
 
 SUGGESTED = ("nli-two-sided", "nli-esim", "guest-minilm")
@@ -152,7 +153,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
             save_adapted(folder, replace(adapted, card={**adapted.card, "name": name}), learned=learned)
             job.doing, job.done = "predicting", read
             sha256 = predict_with(job, run, name, {})
-            write_whole(_beside(store.folder_of(run.sha256), sha256), json_text(asdict(beside)))
+            keep_beside(run.sha256, sha256, beside)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             for left in {*store.unfinished()} - before:
@@ -166,16 +167,22 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
 
 @dataclass(frozen=True)
 class StandingBeside:
-    """What stands beside the score of an adapted model: its training rows in numbers, simpler models on the same
-    held-out rows, and the learning curve."""
+    """What stands beside the score of an adapted or trained model: its training rows in numbers, simpler models on the
+    same held-out rows, and the learning curve, or the epochs of a trained one."""
 
     trained_on: int
     baselines: tuple[SimplerModel, ...]
-    curve: Curve
+    curve: Curve | None = None
+    epochs: tuple[Epoch, ...] = ()
 
 
 def _beside(folder: Path, sha256: str) -> Path:
     return folder / f"beside-{store.short(sha256)}.json"
+
+
+def keep_beside(run: str, sha256: str, own: StandingBeside) -> None:
+    """Writes what stands beside the model of this checksum into the folder of a run. Raises FileError."""
+    write_whole(_beside(store.folder_of(run), sha256), json_text(asdict(own)))
 
 
 def beside(run: Path, sha256: str) -> StandingBeside | None:

@@ -110,7 +110,7 @@ def facts(run: Run) -> dict[str, Cells]:
                 model.truncated, "yes", about, dimension=f"truncated for {LETTERS[i]}", rare=True
             )
         if i in learned:
-            about = f"whether {model.title} was adapted to the pair"
+            about = f"whether {model.title} learned from the pair"
             known["learned"] = cells(learned[i], "yes", about, dimension=f"learned by {LETTERS[i]}")
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):

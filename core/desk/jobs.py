@@ -11,7 +11,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
-from core.checkpoint.unlisted import base_of
 from core.desk.run import RunModel
 from core.errors import DeskError, UserError
 
@@ -65,7 +64,7 @@ class Job:
     def run(self) -> None:
         """Runs in the current thread, and stores an error as ``problem``."""
         try:
-            if not _server_ends():
+            if not server_ends():
                 self.written = self.work(self)
         except Cancelled:
             pass
@@ -87,7 +86,7 @@ class Job:
     def progress(self, done: int) -> None:
         """Sets the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown."""
         self.done = done
-        if self.cancelled or _server_ends():
+        if self.cancelled or server_ends():
             raise Cancelled
 
     @property
@@ -106,8 +105,8 @@ class Job:
 def checkpoint_named(model: RunModel) -> str | None:
     """The name of a run's checkpoint; None if it is not installed."""
     folders = available()
-    unlisted = {model.model: folders[model.model]} if base_of(model.model) and model.model in folders else {}
-    for name, folder in {**unlisted, **folders}.items():
+    named = {model.model: folders[model.model]} if model.model in folders else {}  # no list may show it
+    for name, folder in {**named, **folders}.items():
         try:
             if read_card(folder).get("sha256") == model.sha256:
                 return name
@@ -132,24 +131,24 @@ def most_running() -> int:
     raise DeskError(f"PAIRLENS_JOBS must be a number of jobs from 1 to 999, got {text[:40]!r}")
 
 
-def _server_ends() -> bool:
+def server_ends() -> bool:
     """Whether this process is only waiting for the threads of its jobs."""
     return not threading.main_thread().is_alive()
 
 
 class JobQueue:
-    """The unfinished jobs of this server."""
+    """Unfinished jobs of this server; ``most`` of them run at once, by default :func:`most_running`."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self._lock = threading.Lock()
-        self._most_running = 1
+        self._most, self._most_running = most, 1
         self._threads: ThreadPoolExecutor | None = None
         self._jobs: dict[Future[None], Job] = {}
         """In order of arrival."""
 
     def add(self, job: Job) -> None:
         """Queues a job. Raises DeskError if too many are queued, or ``PAIRLENS_JOBS`` is not a number."""
-        most = most_running()
+        most = self._most or most_running()
         with self._lock:
             if self._threads is None:
                 self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")
@@ -173,3 +172,5 @@ class JobQueue:
 
 QUEUE = JobQueue()
 """The queue of this process."""
+TRAININGS = JobQueue(1)
+"""Its trainings, which run beside the others in processes of their own."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.card import Card
 from core.checkpoint import available
-from core.checkpoint.adapted import learned_hashes, pair_hashes
+from core.checkpoint.learned import learned_hashes, pair_hashes
 from core.desk.jobs import checkpoint_named
 from core.desk.run import LETTERS, Run, column_of
 from core.evaluation.intervals import wilson
@@ -21,7 +21,7 @@ _ROWS = 10_000
 
 
 def training_notes(run: Run, cards: Mapping[int, Card]) -> list[str]:
-    """A sentence about each model that was adapted to some of the run's rows, with its scores on these and on the
+    """A sentence about each model that learned from some of the run's rows, with its scores on these and on the
     others; or that was trained on a file of the run's name, or on another part of the same training set. ``cards``: the
     cards of the run's models, by index, without models that are not installed."""
     return [_scores_apart(run, model, rows) for model, rows in learned_rows(run).items()] + [
@@ -33,8 +33,8 @@ def training_notes(run: Run, cards: Mapping[int, Card]) -> list[str]:
 
 
 def learned_rows(run: Run) -> dict[int, np.ndarray]:
-    """The rows with a pair that a model was adapted to, bool ``[N]``, by model; only for adapted models that are
-    installed and know some of the rows."""
+    """The rows with a pair that a visitor's model was adapted to or trained on, bool ``[N]``, by model; only for
+    models that are installed and know some of the rows."""
     names = {model: checkpoint_named(known) for model, known in enumerate(run.models)}
     learned = {model: learned_hashes(available()[name]) for model, name in names.items() if name}
     if not any(map(len, learned.values())):
@@ -56,7 +56,7 @@ def _scores_apart(run: Run, model: int, rows: np.ndarray) -> str:
             told.append(f"{score_percent(right / total)} of {name} ({100 * low:.1f} – {100 * high:.1f})")
     scores = f"; it is right on {' and on '.join(told)}" if told else ""
     return (
-        f"{LETTERS[model]} ({run.models[model].title}) was adapted to {int(rows.sum()):,} of these "
+        f"{LETTERS[model]} ({run.models[model].title}) learned from {int(rows.sum()):,} of these "
         f"{counted(len(rows), 'row')}{scores}: filter them out with not {column_of('learned', model)}."
     )
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 
 import pytest
 
 from app.desk import adapting, choosing
-from core.checkpoint import available, load_named
-from core.checkpoint.unlisted import base_of, folder_of
+from core import training_progress
+from core.checkpoint import PRETRAINED, available, load_named, read_card
+from core.checkpoint.unlisted import TRAINING, base_of, folder_of
 from core.data import read
-from core.desk import store
+from core.desk import store, trainer, training
 from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
-from core.desk.jobs import Cancelled
-from core.errors import UserError
+from core.desk.jobs import TRAININGS, Cancelled
+from core.errors import DeskError, UserError
+from core.training_progress import Epoch, TrainingProgress
 from tests.app.desk_page import button, figures, texts
 from tests.app.pages import open_view, query, sentences
 
 pytestmark = pytest.mark.usefixtures("own_desk")
+_SHIPPED = PRETRAINED
 SAME, OTHER = "same event", "different event"
 
 
@@ -101,7 +105,7 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     app.session_state[choosing._JOB].future.result(600) if choosing._JOB in app.session_state else None
     app.run()
     (told,) = sentences(app)
-    assert "was adapted to 32 of these 40 rows; it is right on" in told and "of these (" in told
+    assert "learned from 32 of these 40 rows; it is right on" in told and "of these (" in told
     app = open_view("error_desk", **query(app) | {"view": "rows", "filter": "not A.learned"})
     assert "8 of 40 rows" in texts(app) and not app.exception
 
@@ -166,3 +170,109 @@ def test_a_cancelled_adaptation_leaves_nothing(tmp_path, checkpoints):
     for moment in range(1, made[0] + 1):
         assert not cancelled_at(moment), moment
         assert [*folder.parent.iterdir()] == [folder] and not store.runs() and not store.unfinished()
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A copy of a small shipped model, which reads the shared word table, among the user's checkpoints."""
+    folder = tmp_path / "own" / "tiny-light"
+    shutil.copytree(_SHIPPED / "lesson-light", folder)
+    card = json.loads((folder / "card.json").read_text()) | {"name": "tiny-light", "title": "Tiny"}
+    (folder / "card.json").write_text(json.dumps(card))
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder.parent))
+    return "tiny-light"
+
+
+def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch, tiny):
+    monkeypatch.setattr(trainer, "NICENESS", 0)  # a busy machine would let it starve
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
+    pairs_file(tmp_path)
+    app = opened("events.csv")
+    check_columns(app)
+    next(box for box in app.radio if box.label == "What should learn?").set_value(adapting._ALL).run()
+    assert "A tenth of the rows to learn from choose the best epoch" in texts(app)
+    assert box_of(app, "Model to train further").value == tiny
+    button(app, "Train and test").click().run()
+    app = finished(app)
+    assert not app.exception and not sentences(app)
+    said = texts(app)
+    assert re.search(r"A Tiny, events \d+\.\d\u00a0% right \(", said) and "majority class 50.0" in said
+    drawn = figures(app)
+    assert "Epochs of Tiny, events" in drawn and "Loss of Tiny, events" in drawn
+    (run,) = store.runs()
+    (model,) = run.models
+    folder = folder_of(model.model)
+    card = read_card(folder)
+    assert base_of(model.model) == tiny and model.model not in [*available()] and card["name"] == model.model
+    assert (model.roles.first, model.roles.second, card["task"]) == ("Report", "Follow-up", "events")
+    assert {*model.labels} == {SAME, OTHER} and not (folder / TRAINING).exists() and not training.unfinished()
+    # Each of its epochs is a model, and the last ten are kept.
+    epochs = [record["epoch"] for record in card["epochs"]]
+    assert [one.epoch for one in beside(store.folder_of(run.sha256), model.sha256).epochs] == epochs
+    own = load_named(f"{model.model}@{epochs[-1]}")
+    assert own.card["title"] == f"Tiny, events, epoch {epochs[-1]}" and own.name == f"{model.model}@{epochs[-1]}"
+    assert load_named(f"{model.model}@{card['best_epoch']}").card["sha256"] == card["sha256"]
+    assert f"{model.model}@{epochs[-1] - 10}" not in available() and len(epochs) == 12
+    app = open_view("error_desk", **query(app) | {"view": "rows"})
+    assert "Epochs of" not in figures(app) and not app.exception
+
+
+def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
+    dataset = read(pairs_file(tmp_path, header=("premise", "hypothesis", "label")))
+    divided = division(dataset)
+    steps = []
+
+    def trained(options, out, told):
+        """A trainer of three epochs, which can fail after each."""
+        history = training_progress.read(out).history if (out / training_progress.PROGRESS).is_file() else ()
+        while len(history) < 3:
+            happens = steps.pop(0)
+            if happens == "full":
+                raise DeskError("resume.safetensors cannot be written (No space left on device); free space")
+            history += (Epoch(len(history) + 1, 1.0, 0.5),)
+            progress = TrainingProgress(3, len(history), 3, 2.0, 1, history)
+            training_progress.write(out, progress)
+            if happens == "stop" or not told(progress):
+                break
+        shutil.copyfile(tmp_path / "own/tiny-light/weights.safetensors", out / "weights.safetensors")
+        card = json.loads((tmp_path / "own/tiny-light/card.json").read_text())
+        (out / "card.json").write_text(json.dumps(card | {"title": "T"}))
+
+    monkeypatch.setattr(trainer, "train", trained)
+    card = read_card(available()[tiny])
+    job = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    steps[:] = ["epoch", "full"]
+    job.run()
+    assert job.problem == "Resume.safetensors cannot be written (No space left on device); free space."
+    (left,) = training.unfinished()
+    assert left.plan == job.plan and left.progress.best_epoch == 1 and not store.runs()
+    # Another server, or this one after a restart, shows it and goes on.
+    app = open_view("error_desk")
+    assert "The training of Tiny, events is unfinished after 1 epoch." in " ".join(sentences(app))
+    steps[:] = ["epoch", "epoch"]
+    button(app, "Resume").click().run()
+    app = finished(app)
+    assert not steps and not app.exception and not training.unfinished()
+    (run,) = store.runs()
+    known = beside(store.folder_of(run.sha256), run.models[0].sha256)
+    assert (known.trained_on, len(known.epochs), known.curve) == (32, 3, None)
+    store.delete(run.sha256)
+    # Stopped by the user: the best epoch is the model. Without one, nothing is left.
+    again = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    steps[:] = ["stop"]
+    again.run()
+    assert again.written and len(store.runs()) == 1 and (again.plan.folder / "card.json").is_file()
+    none = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    steps[:] = ["full"]
+    none.cancelled = True
+    none.run()
+    assert not none.problem and none.written is None and not none.plan.folder.exists()
+    # An error before the first epoch leaves nothing, and deleting takes the rest away.
+    none.cancelled, steps[:] = False, ["full"]
+    none.run()
+    assert "No space left" in none.problem and not none.plan.folder.exists()
+    steps[:] = ["epoch", "full"]
+    none.run()
+    (left,) = training.unfinished()
+    training.delete(left.plan)
+    assert not training.unfinished() and not none.plan.folder.exists() and not TRAININGS.jobs()

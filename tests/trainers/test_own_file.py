@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
 from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file
 
-from core.checkpoint import read_card
+from core import training_progress
+from core.checkpoint import available, load_named, read_card
 from core.errors import UserError
 from tests.trainers.conftest import WORDS
-from trainers import recipe
+from trainers import progress_reporter, recipe
 from trainers.__main__ import PROGRAM, main
 from trainers.own_file import of_file
 from trainers.recipe import Recipe
@@ -39,7 +41,7 @@ def made(file: Path, *options: str, base: str = "", architecture: str = "") -> R
     return of_file(args, base, architecture, args.changes)
 
 
-def test_a_run_on_a_file_is_repeated_by_its_card(tmp_path, capsys):
+def test_a_run_on_a_file_is_repeated_by_its_card(tmp_path, capsys, monkeypatch):
     rows = [*pairs(["Same event", "different event"]), ("no label", "here", ""), (*pairs([""], 1)[0][:2], "Other")]
     file = table(tmp_path / "events.csv", rows)
     small = ["--set", "model.hidden=6", "--set", "epochs=1", "--threads", "1"]
@@ -59,6 +61,30 @@ def test_a_run_on_a_file_is_repeated_by_its_card(tmp_path, capsys):
     assert main([*again, "--out", str(tmp_path / "again")]) == 0
     both = [load_file(tmp_path / name / "weights.safetensors") for name in ("mine", "again")]
     assert all(value.equal(both[1][name]) for name, value in both[0].items())
+    assert not (tmp_path / "again/epochs").exists()  # only a file's epochs are kept
+    # A server watches: its end interrupts the training, and its user stops it after an epoch, which is kept.
+    watched = ["train", "--file", str(file), *options, "--out", str(tmp_path / "stopped"), "--set", "epochs=4"]
+    assert main([*watched, "--server", str(os.getpid())]) == 2
+    assert "the server has ended; --resume continues this training" in capsys.readouterr().err
+    written, told = training_progress.write, []
+
+    def write(run: Path, progress: training_progress.TrainingProgress) -> None:
+        written(run, progress)
+        told.append(progress)
+        if progress.history:
+            (run / training_progress.STOP).touch()
+
+    monkeypatch.setattr(progress_reporter, "SECONDS", 0)
+    monkeypatch.setattr(training_progress, "write", write)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    assert main([*watched, "--server", str(os.getppid()), "--resume"]) == 0
+    assert "resuming in epoch 1 after 1 steps" in (said := capsys.readouterr().out)
+    assert "stopped in epoch 2: epoch 1 is kept" in said and (told[0].epochs, told[0].step) == (4, 2)
+    assert told[-1] == training_progress.read(tmp_path / "stopped") and told[-1].left
+    first = load_named("stopped@1")
+    assert (first.name, first.card["title"]) == ("stopped@1", f"{read_card(tmp_path / 'stopped')['title']}, epoch 1")
+    assert first.card["sha256"] == read_card(tmp_path / "stopped")["sha256"]
+    assert "stopped@2" not in available() and "stopped@1" not in [*available()]
 
 
 def test_the_recipe_follows_from_the_rows(tmp_path):

@@ -1,0 +1,280 @@
+"""Trains all weights of a checkpoint further on some rows of a file, and predicts the others: the job behind the desk's
+other offer for a labelled file.
+
+Everything is in the folder ``training`` of the unlisted checkpoint's: the plan with all rows, the trainer's files, its
+output, progress and saved state. A training that was stopped with its server is resumed from there, by any server that
+shares the folder of runs. The finished checkpoint takes the folder's place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from core import training_progress
+from core.adaptation.baselines import SimplerModel, baselines
+from core.card import Card, is_external
+from core.checkpoint import epochs, learned
+from core.checkpoint.unlisted import TRAINING, folder_of, new_name, remove_old, unlisted
+from core.data import Dataset, Example
+from core.data.labels import key
+from core.data.split import parts
+from core.desk import store, trainer
+from core.desk.adapted_run import Division, StandingBeside, held_out_rows, keep_beside
+from core.desk.jobs import Cancelled, Job, Written, server_ends
+from core.desk.prediction import predict_with
+from core.errors import DeskError, UserError
+from core.files import FileError, json_text, read_json, whole_folder, write_whole
+from core.json_types import LENIENT, checked
+from core.training_progress import Epoch, TrainingProgress
+from core.wording import duration, score_percent
+
+SHARE = 0.1
+"""Share of the training rows that choose the epoch."""
+_PLAN, _LOCK = "plan.json", "lock"
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is trained, and on which rows."""
+
+    name: str
+    """The name of the new checkpoint, ``BASE~TOKEN``."""
+    base: str
+    title: str
+    file: str
+    """The data file's name."""
+    roles: tuple[str, ...]
+    """The names of the texts; empty for the base's."""
+    train: tuple[Example, ...]
+    choosing: tuple[Example, ...]
+    """The training rows that choose the epoch."""
+    test: Dataset
+    """The rows of the run: the held-out ones and those without a label."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the new checkpoint. Raises DeskError if there can be none."""
+        folder = folder_of(self.name)
+        if folder is None:
+            raise DeskError(f"{self.base} has no name to train it under: rename its folder to letters and digits")
+        return folder
+
+    @property
+    def learned(self) -> tuple[Example, ...]:
+        """All rows that the training uses."""
+        return self.train + self.choosing
+
+    def options(self) -> list[str]:
+        """Writes the trainer's files, and returns its options. Raises FileError."""
+        run, stem = self.folder / TRAINING, re.sub(r"[^\w.-]+", "-", Path(self.file).stem)[:_LONGEST].strip("-.")
+        files = [run / f"{stem or 'rows'}.jsonl", run / f"{stem or 'rows'}-dev.jsonl"]
+        columns = [
+            trainer.write_rows(*each, self.roles) for each in zip(files, (self.train, self.choosing), strict=True)
+        ]
+        return [
+            "--file", str(files[0]), "--dev", str(files[1]), f"--columns={columns[0]}", "--from", self.base,
+            f"--title={self.title}",
+        ]  # fmt: skip
+
+
+@dataclass(eq=False)
+class TrainingJob(Job):
+    """A training with its plan, and its epochs so far."""
+
+    plan: Plan = field(kw_only=True)
+    history: Sequence[Epoch] = field(default=(), init=False)
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A training that no server is working on: its plan, and how far it is."""
+
+    plan: Plan
+    progress: TrainingProgress | None
+
+
+def suits(card: Card) -> bool:
+    """Whether all weights of the model with this card can be trained here: it is neither external nor a classifier
+    adapted on another model's features, and reads the shared word table."""
+    other = is_external(card) or "base" in card or "input_size" not in card["config"]
+    return not other and not card["words"].get("own")
+
+
+def plan_for(dataset: Dataset, divided: Division, base: str, card: Card, roles: Mapping[str, str]) -> Plan:
+    """The plan for training the checkpoint named ``base`` on a file. ``roles``: the file's names of the texts. Raises
+    DataError if the training rows cannot be divided."""
+    rows = [_labelled(dataset.rows[at], divided.labels[at]) for at in divided.train]
+    own = parts([(row.first, row.second) for row in rows], SHARE, labels=[row.label for row in rows])
+    choosing = {*own.held_out.tolist()}
+    names = [re.sub(r"[,=\s]+", " ", roles.get(side, "")).strip() for side in ("first", "second")[: 2 - dataset.single]]
+    return Plan(
+        new_name(epochs.split(base)[0]),
+        base,
+        f"{card['title']}, {Path(dataset.name).stem[:_LONGEST]}",
+        dataset.name,
+        tuple(names) if all(names) else (),
+        tuple(row for at, row in enumerate(rows) if at not in choosing),
+        tuple(rows[at] for at in sorted(choosing)),
+        held_out_rows(dataset, divided),
+    )
+
+
+def _labelled(row: Example, label: str) -> Example:
+    return replace(row, label=key(label), label_text=label)
+
+
+def unfinished() -> list[Unfinished]:
+    """The trainings that were stopped, with their server or by an error, and wait to be resumed."""
+    found = []
+    for folder in unlisted():
+        lock = folder / TRAINING / _LOCK
+        if lock.is_file():
+            with contextlib.suppress(Timeout, OSError, ValueError), FileLock(lock, blocking=False):
+                found.append(Unfinished(_plan(folder), training_progress.read(folder / TRAINING)))
+    return found
+
+
+def delete(plan: Plan) -> None:
+    """Deletes an unfinished training, unless somebody has resumed it; a model that it made stays."""
+    run = plan.folder / TRAINING
+    with contextlib.suppress(Timeout, OSError), FileLock(run / _LOCK, blocking=False):
+        shutil.rmtree(run)
+        _remove_empty(plan)
+
+
+def _remove_empty(plan: Plan) -> None:
+    """Removes the folder of a checkpoint that is not there."""
+    if not (plan.folder / "card.json").is_file():
+        shutil.rmtree(plan.folder, ignore_errors=True)
+
+
+def _plan(folder: Path) -> Plan:
+    """Raises OSError and ValueError."""
+    return checked(read_json(folder / TRAINING / _PLAN), Plan, by=LENIENT)
+
+
+def training(plan: Plan) -> TrainingJob:
+    """A job that trains as planned, or goes on with it. One that is cancelled while it trains keeps the best epoch so
+    far, and leaves nothing if there is none."""
+
+    def work(job: Job) -> Written:
+        assert isinstance(job, TrainingJob)
+        remove_old()
+        run = plan.folder / TRAINING
+        store.folder_to_write(plan.test.sha256)  # raises an error without a path
+        run.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(run / _LOCK, blocking=False):
+                return _done(job, plan, run)
+        except Timeout:
+            raise DeskError(f"{plan.title} is being trained by another server already: wait for it") from None
+        except FileError as error:  # its folder is nobody's business
+            raise DeskError(str(error).replace(f"{run}/", "").replace(f"{plan.folder}/", "")) from error
+        except OSError as error:
+            why = error.strerror or "it cannot be written"
+            raise DeskError(f"the training stopped ({why}): free space on the server's disk, and resume it") from error
+
+    return TrainingJob(f"Training {plan.title}", len(plan.learned) + len(plan.test.rows), work, plan=plan)
+
+
+def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
+    """Trains, and predicts the held-out rows; what was finished before is not done again."""
+    before = {*store.unfinished()}
+    try:
+        if not (plan.folder / "card.json").is_file():
+            if not (run / _PLAN).is_file():
+                write_whole(run / _PLAN, json_text(asdict(plan)))
+            _train(job, plan, run)
+            _publish(plan, run)
+        history = _history(run)
+        job.doing = "fitting simpler models"
+        simpler = _simpler(job, plan)
+        job.doing, job.done = "predicting", len(plan.learned)
+        sha256 = predict_with(job, plan.test, plan.name, {})
+        keep_beside(plan.test.sha256, sha256, StandingBeside(len(plan.learned), simpler, epochs=history))
+    except Cancelled:
+        if not server_ends():
+            for left in {*store.unfinished()} - before:
+                store.delete_parts(left)
+            shutil.rmtree(run, ignore_errors=True)
+            _remove_empty(plan)
+        raise
+    except (UserError, OSError):
+        if not _history(run):  # nothing to resume
+            shutil.rmtree(run, ignore_errors=True)
+            _remove_empty(plan)
+        raise
+    shutil.rmtree(run, ignore_errors=True)
+    store.put_first(plan.test.sha256, [sha256])
+    return plan.test.sha256, [sha256]
+
+
+def _train(job: TrainingJob, plan: Plan, run: Path) -> None:
+    """Raises Cancelled if the user stopped it before there was an epoch to keep, or if the server ends."""
+    best = 0
+
+    def told(progress: TrainingProgress) -> bool:
+        nonlocal best
+        if server_ends():  # the trainer notices by itself, and saves its state
+            raise Cancelled
+        best, job.history = progress.best_epoch, progress.history
+        job.done, job.doing = round(progress.share * len(plan.learned)), _said(progress, stopping=job.cancelled)
+        return not job.cancelled
+
+    job.doing = "starting"
+    try:
+        trainer.train(plan.options(), run, told)
+    except DeskError as error:
+        if job.cancelled and not best:
+            raise Cancelled from error
+        raise
+    job.cancelled = False  # its model is tested like that of a finished training
+
+
+def _said(progress: TrainingProgress, *, stopping: bool) -> str:
+    """The progress in words."""
+    if stopping:
+        return "stopping, to keep the best epoch" if progress.best_epoch else "stopping"
+    if progress.left is None:
+        return "starting"
+    now = min(len(progress.history) + 1, progress.epochs)
+    best = max((one.score for one in progress.history), default=None)
+    so_far = "" if best is None else f", best so far {score_percent(best)}"
+    return f"epoch {now} of {progress.epochs}{so_far}, {duration(progress.left)} left"
+
+
+def _history(run: Path) -> tuple[Epoch, ...]:
+    progress = training_progress.read(run)
+    return () if progress is None else progress.history
+
+
+def _publish(plan: Plan, run: Path) -> None:
+    """Moves the finished checkpoint out of the folder of its training. Raises FileError."""
+    card = read_json(run / "card.json") | {"name": plan.name}
+    with whole_folder(plan.folder, last="card.json") as scratch:
+        shutil.copyfile(run / "weights.safetensors", scratch / "weights.safetensors")
+        learned.write(scratch, ((row.first, row.second) for row in plan.learned))
+        (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
+        epochs.copy(run, plan.folder, plan.name, plan.title)
+
+
+def _simpler(job: Job, plan: Plan) -> tuple[SimplerModel, ...]:
+    """Simpler models on the held-out rows; none if no row is."""
+    tested = [row for row in plan.test.rows if row.label is not None]
+    roles = plan.roles or ("first text", "second text")
+    return baselines(
+        [(row.first, row.second) for row in plan.learned],
+        [row.label or "" for row in plan.learned],
+        [(row.first, row.second) for row in tested],
+        [row.label or "" for row in tested],
+        (roles[0], "" if plan.test.single else roles[-1]),
+        lambda: job.progress(job.done),
+    )
