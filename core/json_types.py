@@ -23,6 +23,10 @@ JsonMapping = Mapping[str, Any]
 """A read-only JsonObject."""
 
 
+class told(property):
+    """A property that JSON has beside the fields, so that the pages' scripts need not derive it again."""
+
+
 def is_number(value: object) -> bool:
     """Whether this is a finite number that fits a float; true and false, integers in Python, do not count."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]

@@ -21,6 +21,12 @@ def shown(value: float, classes: int) -> str:
     return percent(value) if classes > 1 else f"{value:.2f}".replace("-", "−")
 
 
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, a true minus sign; none for 0 (``signed`` in app/components/elements.js)."""
+    text = f"{abs(value):.{digits}f}"
+    return text if not float(text) else f"{'−' if value < 0 else '+'}{text}"
+
+
 def score_percent(share: float) -> str:
     """A score, such as an accuracy, with one decimal: 87.1 %."""
     return f"{100 * share:.1f}\u00a0%"

@@ -1,6 +1,7 @@
 """Faithfulness measures, tested on hand-computed cases and invariants."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.effects.faithfulness import erase, erased, faithfulness, moved, own_ma
 from core.effects.pointing import Game, Item, items_of, only_difference, play, pointed
 from core.effects.question import Question
 from core.effects.words import SAMPLING, Sampling
-from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
+from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS, Adversary, Curves, Faithfulness, Moved
 from core.explain import explain
 from trainers import point
 from trainers.__main__ import main
@@ -112,6 +113,55 @@ def test_the_sentence_agrees_with_the_numbers():
 
 def rows(*pairs):
     return [Example(f"made-{i}", *pair) for i, pair in enumerate(pairs)]
+
+
+def test_each_number_is_told_in_words_and_the_best_method_first():
+    def curves(left, taken):
+        return Curves((left,) * len(STEPS), (taken,) * len(STEPS))
+
+    record = Faithfulness(
+        model="made up",
+        labels=("entailment", "contradiction"),
+        verdict="contradiction",
+        probabilities=(0.25, 0.75),
+        curves={"dropped": curves(0.5, 0.25), "hidden": curves(9, 9), "norm": curves(3, 1.5), RANDOM: curves(1, -0.5)},
+        titles={"dropped": "Dropped", "norm": "Gradient norm"},
+        moved=Moved(100, 3, 0.125, (0.25, 0.75), (0.5, 0.5)),
+        tau_b=(0.5, None),
+        named=(2, 3),
+        names=("yes", "no"),
+    )
+    assert [(one.title, one.left, one.taken) for one in record.methods] == [
+        ("Gradient norm", 3, 1.5),
+        ("Dropped", 0.5, 0.25),
+    ]
+    assert record.chance.steps[3] == "20 %: +1.00 with these alone, −0.50 without"
+    told = {fact.name: fact.says.replace("\u00a0", " ") for fact in record.facts}
+    assert told == {
+        "Words named": "2 of the 3 words with the largest effect are among the 3 most attended.",
+        "Permuted attention": "The verdict changes in 3 of 100 permutations; on average the class probabilities move "
+        "by 12 percentage points (total variation).",
+        "Uniform attention": "gives no 75 %, the same verdict.",
+        "Weight against effect": "τ-b +0.50 between the weight of a link and the size of its effect, over all links.",
+        "Moving attention": "does not apply: this model’s maps hold scores.",
+    }
+    assert all("cannot tell" in fact.more or "Scores" in fact.more for fact in record.facts)
+    none = Adversary((), 0.0, 0.0, (0.5, 0.5), 1.0)
+    for adversary, says in (
+        (none, "None was found: "),
+        (
+            replace(none, maps=(((1.0,),),), divergence=0.01),
+            "No other attention was found with this answer: the farthest",
+        ),
+        (
+            replace(none, maps=(((1.0,),),), divergence=0.5),
+            "Attention 0.50 of at most 0.69 nats from the model’s gives ",
+        ),
+    ):
+        *_, last = record.with_adversary((), adversary).facts
+        assert last.name == "An adversary" and last.says.startswith(says)
+    silent = replace(record, moved=None, named=None, tau_b=())
+    assert silent.facts == ()
 
 
 def test_items_are_pairs_that_differ_in_one_word_and_in_label():

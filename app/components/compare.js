@@ -10,7 +10,7 @@ import { barsOf } from "../panels/effects/records.js";
 import { differenceLook } from "./colours.js";
 import { difference, incomparable, mostDifferent, movedBy, moveOf, verdictsOf } from "./differences.js";
 import { capital, heading, html, percent, refill, signed, svg, table, the } from "./elements.js";
-import { NO_WORD, isWordMap, sentences } from "./evidence.js";
+import { isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
@@ -434,7 +434,7 @@ class CompareView extends View {
       [one.columns, columns],
     ].map(([role, places]) => places.map(([place]) => base.sideOf(role).tokens[place]));
     const words = new Set([one, two].flatMap((map) => map.none?.word ?? []));
-    const word = words.size > 1 ? NO_WORD : [...words][0]; // both names would be too long for a column
+    const [word] = [...words].sort((a, b) => a.length - b.length); // both names would be too long for a column
     const names = { base: base.title, other: other.title.replace(/^The other version$/, "the other") };
     const view = aloneIn(
       this,

@@ -2,16 +2,11 @@
 
 /**
  * @typedef {{ text: string, start: number, end: number, unknown: boolean }} Token
- * @typedef {{ role: string, text: string, tokens: Token[], truncated: number }} Sentence
+ * @typedef {{ role: string, text: string, tokens: Token[], truncated: number, line_starts: number[] }} Sentence
  * @typedef {{ model: string, title: string, first: Sentence, contexts: Sentence[], judged: string, labels: string[],
  *   logits: number[], probabilities: number[], evidence: any[], warnings: string[], milliseconds: number,
  *   answer?: string }} Explanation as core/evidence/explanation.py has it
  */
-
-export const NO_WORD = "(no word)"; // the null word
-export const SPECIAL = "special tokens"; // the column of a transformer's pieces outside all words
-const WORD_UNITS = ["words", "final state", "similarity"]; // units of maps whose columns are words
-const CROSSES = 0.5; // smallest degree of crossing at which a word is named
 
 /** @param {Explanation} explanation */
 export const sentences = ({ first, contexts }) => [first, ...contexts].filter(({ role }) => role);
@@ -28,22 +23,7 @@ export const tokensOf = ({ tokens }) => tokens.map(({ text }) => text);
 /** @param {string} kind */
 export const recordOf = (explanation, kind) => explanation.evidence.find((record) => record.kind === kind);
 
-// The first token of each non-empty line. Positions count code points, as in Python.
-export function lineStarts({ text, tokens }) {
-  if (!text.includes("\n")) return tokens.length ? [0] : [];
-  const letters = Array.from(text);
-  const lines = tokens.map(({ start }) => letters.slice(0, start).filter((letter) => letter === "\n").length);
-  return lines.flatMap((line, i) => (i === 0 || line !== lines[i - 1] ? [i] : []));
-}
-
-export const isWordMap = ({ kind, units }) => kind === "attention_map" && WORD_UNITS.includes(units);
-
-// The rows that cross this one, strongest first.
-export function crossingRows({ crossed_by: crossed }, row) {
-  const across = crossed?.[row] ?? [];
-  const rows = [...across.keys()].filter((k) => across[k] >= CROSSES);
-  return rows.sort((a, b) => across[b] - across[a]);
-}
+export const isWordMap = (record) => record.kind === "attention_map" && record.of_words;
 
 // A selection as links write it: x6 (6th word of the rows), y14 (14th of the columns), x6y14 (their cell), or none.
 export const selectionName = ({ row = null, column = null }) =>
@@ -71,7 +51,7 @@ function sideOf(explanation, role, axis, { unread = "", negatable = {} }) {
     tokens: tokensOf(sentence),
     unknown: sentence.tokens.flatMap(({ unknown }, i) => (unknown ? [i] : [])),
     truncated: sentence.truncated,
-    lines: lineStarts(sentence),
+    lines: sentence.line_starts,
     judged: [role, "both"].includes(explanation.judged),
     read: role !== unread,
     negatable: negatable[role] ?? [],

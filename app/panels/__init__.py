@@ -19,7 +19,6 @@ from core.evidence import (
     Record,
 )
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.filter_provenance import FilterProducts
 from core.layers.heads import title_of
 
@@ -77,7 +76,7 @@ def drawable(explanation: Explanation) -> Explanation:
 
 def word_maps(explanation: Explanation) -> Sequence[AttentionMap]:
     """The maps drawn as matrices of words, in the order of the records."""
-    return [one for one in explanation.evidence if isinstance(one, AttentionMap) and one.units in WORD_COLUMNS]
+    return [one for one in explanation.evidence if isinstance(one, AttentionMap) and one.of_words]
 
 
 def axes(explanation: Explanation) -> tuple[str, str]:

@@ -53,6 +53,7 @@ def faithfulness(
         model=checkpoint.name,
         labels=checkpoint.labels,
         verdict=checkpoint.labels[asked.target],
+        names=asked.explanation.class_names,
         probabilities=asked.explanation.probabilities,
         curves=curves,
         titles={way: MEASURED[way].ranking or MEASURED[way].title for way in values if MEASURED[way].title},

@@ -9,14 +9,10 @@ from typing import Any
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from core import json_types
-from core.json_types import JsonObject, T
+from core.json_types import JsonObject, T, told
 
 LATER = {"later": True}
 """Metadata of a field added after records had been saved: JSON leaves it out while it holds its default."""
-
-
-class told(property):
-    """A property that JSON has beside the fields, so that the pages' scripts need not derive it again."""
 
 
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
@@ -54,11 +50,17 @@ def _is_one(kind: Any) -> bool:
 
 
 def _unstructurer(kind: type) -> Callable[[Any], JsonObject]:
-    """Leaves out the fields marked LATER that hold their default, and adds the properties marked ``told``."""
+    """Leaves out the fields marked LATER that hold their default, and adds the properties marked ``told`` that are not
+    None."""
     known, more = fields(kind), _told(kind)  # type: ignore[arg-type]
     later = {field.name: override(omit_if_default=True) for field in known if LATER.items() <= field.metadata.items()}
     own = make_dict_unstructure_fn(kind, _CONVERTER, **later)  # type: ignore[arg-type]
-    return lambda value: own(value) | {name: _CONVERTER.unstructure(getattr(value, name)) for name in more}
+
+    def to_json(value: Any) -> JsonObject:
+        known = {name: getattr(value, name) for name in more}
+        return own(value) | {name: _CONVERTER.unstructure(told) for name, told in known.items() if told is not None}
+
+    return to_json
 
 
 def _structurer(kind: type[T]) -> Callable[[Any, type[T]], T]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from core.evidence.as_json import LATER
 from core.evidence.explanation import Explanation, Record
 from core.evidence.matrix import Matrix, table_html, weight_cell
+from core.json_types import told
 from core.spreadsheet import csv_text
-from core.wording import the
+from core.wording import percent, the
 
 NO_WORD, SPECIAL = "(no word)", "special tokens"
 """Name of the last column in tables and lists: the null word, or a transformer's special tokens."""
@@ -22,9 +25,6 @@ CROSSES = 0.5
 
 SIMILARITY = "similarity"
 """Unit of a map whose weights are cosines of word states, not attention: rows do not add up to 1."""
-
-WORD_COLUMNS = ("words", FINAL_STATE, SIMILARITY)
-"""Units of the maps whose columns are words."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,31 @@ class AttentionMap(Record, kind="attention_map"):
         """The first column of each block of columns within which a row adds up to 1."""
         return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
 
-    def crossing(self, row: int) -> list[int]:
-        """The rows whose attention crosses this row's by at least CROSSES, strongest first."""
-        across = self.crossed_by[row] if self.crossed_by is not None else ()
-        return sorted((k for k, far in enumerate(across) if far >= CROSSES), key=lambda k: -across[k])
+    @told
+    def of_words(self) -> bool:
+        """Whether its columns are words."""
+        return self.units in ("words", FINAL_STATE, SIMILARITY)
+
+    @told
+    def crossing(self) -> tuple[Sequence[int], ...] | None:
+        """For each row, the rows whose attention crosses it by at least CROSSES, strongest first."""
+        return None if self.crossed_by is None else tuple(map(_crossing, self.crossed_by))
+
+    @told
+    def nothing(self) -> str:
+        """The name of the last column, after the words: of the null word or of special tokens; empty without either."""
+        return (SPECIAL if self.own else NO_WORD) if self.null else ""
+
+    @told
+    def stays(self) -> str:
+        """How a transformer's words distribute their attention on average; empty for other models."""
+        if not self.own:
+            return ""
+        own, apart = fmean(self.own), fmean(self.null or [0.0])
+        return (
+            f"On average a word of {the(self.rows)} gives {percent(own)} to its own sentence, {percent(apart)} to "
+            f"special tokens, and {percent(max(0.0, 1 - own - apart))} to {the(self.columns)}."
+        )
 
     @property
     def override(self) -> Matrix:
@@ -117,13 +138,13 @@ class AttentionMap(Record, kind="attention_map"):
 
     def _crossed(self, explanation: Explanation) -> list[str]:
         """Lines for the words that other words' attention crosses."""
-        names, shares = self._row_names(explanation), self.crossings
-        if shares is None:
+        names, shares, crossing = self._row_names(explanation), self.crossings, self.crossing
+        if shares is None or crossing is None:
             return []
         lines = [
-            f"  {names[row]:>16}  q {shares[row]:.2f}: " + ", ".join(names[k] for k in across[:4])
-            for row in range(len(names))
-            if (across := self.crossing(row))
+            f"  {name:>16}  q {share:.2f}: " + ", ".join(names[k] for k in across[:4])
+            for name, share, across in zip(names, shares, crossing, strict=True)
+            if across
         ]
         head = ["", f"Words of {the(self.rows)} that others look across, q as the model used it, and by which:"]
         return head + lines if lines else []
@@ -144,7 +165,7 @@ class AttentionMap(Record, kind="attention_map"):
 
     @property
     def tabular(self) -> bool:
-        return self.units in WORD_COLUMNS
+        return self.of_words
 
     @property
     def title(self) -> str:
@@ -184,4 +205,8 @@ class AttentionMap(Record, kind="attention_map"):
 
     def _column_names(self, explanation: Explanation) -> list[str]:
         words = [token.text for token in explanation.sentence(self.columns).tokens]
-        return [*words, NO_WORD] if self.null else words
+        return [*words, self.nothing] if self.null else words
+
+
+def _crossing(across: Sequence[float]) -> tuple[int, ...]:
+    return tuple(sorted((k for k, far in enumerate(across) if far >= CROSSES), key=lambda k: -across[k]))

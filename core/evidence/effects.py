@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from core.evidence.as_json import LATER
 from core.evidence.explanation import Explanation, Record
+from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import class_names, counted, shown, the
 
@@ -147,6 +148,11 @@ class Effects(Record, kind="effects"):
     def name(self) -> str:  # type: ignore[override]
         return f"effects, {self.method}"
 
+    @told
+    def adds_up(self) -> bool:
+        """Whether the effects add up to what they should (:func:`complete`); true where nothing is known of it."""
+        return self.completeness is None or complete(self.completeness)
+
     @property
     def strongest(self) -> WordEffect | None:
         """The word with the largest positive effect; None if no word supports the verdict."""
@@ -176,7 +182,7 @@ class Effects(Record, kind="effects"):
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
         if self.completeness:
             added_up, difference = self.completeness
-            only = "" if complete(self.completeness) else f", off by {abs(added_up - difference):.2f}"
+            only = "" if self.adds_up else f", off by {abs(added_up - difference):.2f}"
             lines += [
                 "",
                 f"The effects add up to {added_up:+.2f}; {self.unit} lost on the path: {difference:+.2f}{only}",

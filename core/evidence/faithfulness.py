@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from core.evidence.as_json import LATER, told
+from core.evidence.as_json import LATER
 from core.evidence.explanation import Explanation, Record
+from core.evidence.faithfulness_in_words import Erased, Fact, erased, facts
 from core.evidence.matrix import Matrix
+from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import percent
 
@@ -111,6 +113,8 @@ class Faithfulness(Record, kind="faithfulness"):
     """Effects of changed attention on data sets, from the model's card."""
     titles: dict[str, str] = field(default_factory=dict, metadata=LATER)
     """The display names of the methods whose curves are drawn."""
+    names: tuple[str, ...] = field(default=(), metadata=LATER)
+    """The classes as displayed, if they are not the labels."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -142,14 +146,20 @@ class Faithfulness(Record, kind="faithfulness"):
         return f"{said} and brings its probability from {percent(before)} to {percent(after)} on average"
 
     @told
-    def steps(self) -> tuple[str, ...]:
-        """How many words were erased at each point of a curve (:data:`STEPS`)."""
-        return STEPS
+    def facts(self) -> tuple[Fact, ...]:
+        """Each of its numbers in words, with its source and what it cannot tell."""
+        return tuple(facts(self, self.names or self.labels, LARGEST_CHANGE))
 
     @told
-    def largest_change(self) -> float:
-        """What counts as the same answer (:data:`LARGEST_CHANGE`)."""
-        return LARGEST_CHANGE
+    def methods(self) -> tuple[Erased, ...]:
+        """Each method's curves, best first."""
+        lines = (erased(title, self.curves[name], STEPS) for name, title in self.titles.items())
+        return tuple(sorted(lines, key=lambda line: -line.taken))
+
+    @told
+    def chance(self) -> Erased:
+        """The curves of random orders."""
+        return erased("Random orders", self.curves[RANDOM], STEPS)
 
     @property
     def limits(self) -> tuple[str, ...]:

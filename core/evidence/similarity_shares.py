@@ -9,6 +9,7 @@ from html import escape
 from core.evidence.attention_map import SPECIAL
 from core.evidence.explanation import Explanation, Record
 from core.evidence.matrix import CELL_STYLE, Matrix, table_html
+from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import the
 
@@ -38,12 +39,17 @@ class SimilarityShares(Record, kind="similarity_shares"):
     passes: int = 1
     """Number of texts the model read."""
 
-    @property
+    @told
     def total(self) -> float:
         """The sum of all shares."""
         return sum(map(sum, self.shares))
 
-    @property
+    @told
+    def special(self) -> str:
+        """The name of the last row and column."""
+        return SPECIAL
+
+    @told
     def residual(self) -> float:
         """The part of the score not covered by the shares and the reference."""
         return self.score - self.reference - self.total

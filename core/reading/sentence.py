@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.json_types import told
+
 
 @dataclass(frozen=True)
 class TokenRecord:
@@ -26,7 +28,7 @@ class Sentence:
     truncated: int = 0
     """Number of tokens truncated at the end (a side keeps 200)."""
 
-    @property
+    @told
     def line_starts(self) -> tuple[int, ...]:
         """The first token of each non-empty line: evidence is typed one sentence per line."""
         lines = [self.text.count("\n", 0, token.start) for token in self.tokens]

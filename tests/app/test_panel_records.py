@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 
@@ -13,13 +12,10 @@ from app import components, panels
 from app.components.bundle import bundle
 from core.checkpoint import load
 from core.effects import Question
-from core.effects.methods import MEASURED
 from core.evidence import AttentionMap, FilterProvenance, PooledAttention
 from core.evidence.as_json import to_dict
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.effects import complete
 from core.explain import explain
-from core.wording import percent
 from tests.app.conftest import CONSTANTS
 from tests.app.made_up import POOLED, pair
 
@@ -59,18 +55,6 @@ def test_sentences_begin_their_lines_where_python_does(called):
     assert [(side["role"], side["axis"]) for side in one] == [("answer", "column"), ("answer", "row")]
 
 
-def test_lines_of_a_text_are_pythons(called, checkpoints):
-    told = explain(load(checkpoints / "test-light"), "𝒂 dog\n\nis 🐕 outside\nin snow", "a cat")
-    assert called(COMPONENTS / "evidence.js", "lineStarts", to_dict(told.first)) == list(told.first.line_starts)
-    assert len(told.first.line_starts) == 3
-
-
-def test_rows_that_look_across_a_word_are_pythons(called, said):
-    record = said("test-two-sided").find(AttentionMap)
-    for row in range(len(record.weights)):
-        assert called(COMPONENTS / "evidence.js", "crossingRows", record, row) == record.crossing(row)
-
-
 def test_a_map_of_words_has_its_null_word_and_of_a_transformer_where_the_rest_goes(called, said):
     script, record = PANELS / "attention_map/records.js", said("test-two-sided").find(AttentionMap)
     drawn = called(script, "wordMap", record, "score")
@@ -80,11 +64,7 @@ def test_a_map_of_words_has_its_null_word_and_of_a_transformer_where_the_rest_go
     of_a_head = called(script, "wordMap", head, "score")
     assert (of_a_head["show"], of_a_head["of"]) == ("weight", "layer 1, head 1")
     assert of_a_head["none"]["word"] == "special tokens"
-    special = fmean(head.null)
-    assert of_a_head["stays"] == (
-        f"On average a word of the {head.rows} gives 25\u00a0% to its own sentence, {percent(special)} to special "
-        f"tokens, and {percent(0.75 - special)} to the {head.columns}."
-    )
+    assert of_a_head["stays"] == head.stays
 
 
 def test_windows_are_listed_with_the_one_that_each_looks_at_most(called, said):
@@ -128,34 +108,6 @@ def test_bars_are_the_effects_of_a_method_or_of_a_part_of_it(called, checkpoints
     known = [word.by_way.get(part) for word in effects.of("hypothesis")]
     assert [bar[0] for bar in called(script, "barsOf", effects, part)["hypothesis"]] == pytest.approx(known)
     assert called(script, "barsOf", effects, "gradient-norm") is None
-    for case in ((1.0, 1.04), (1.0, 1.2), (10.0, 10.4), (0.0, 0.06)):
-        assert called(script, "complete", case) == complete(case)
-
-
-@pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
-def test_faithfulness_in_words_is_the_records_own(called, checkpoints, model):
-    script, record = PANELS / "belief/facts.js", Question(load(checkpoints / model), *TEXTS).faithfulness()
-    assert to_dict(record)["sentence"] == record.sentence
-    methods = called(script, "methodsOf", record)["methods"]
-    assert [one["taken"] for one in methods] == sorted((one["taken"] for one in methods), reverse=True)
-    titles = [method.ranking or method.title for name, method in MEASURED.items() if name in record.curves]
-    assert sorted(one["title"] for one in methods) == sorted(filter(None, titles))
-    dropped = next(one for one in methods if one["title"] == "Dropped")
-    assert (dropped["left"], dropped["taken"]) == pytest.approx(record.curves["dropped"].aopc)
-    names = explain(load(checkpoints / model), *TEXTS).class_names
-    facts = {fact["name"]: fact for fact in called(script, "factsOf", record, names)}
-    assert all("cannot tell" in fact["more"] or "Scores" in fact["more"] for fact in facts.values())
-    assert ("Permuted attention" in facts) == (model in ("test-light", "test-two-sided"))
-    assert ("Moving attention" in facts) == (model == "test-te")
-
-
-def test_an_adversary_is_told_as_none_found_or_none_far_away(called, checkpoints, said):
-    script, record = PANELS / "belief/facts.js", Question(load(checkpoints / "test-two-sided"), *TEXTS).faithfulness()
-    names = said("test-two-sided").class_names
-    none = replace(record, adversary=replace(record.adversary, maps=(), divergence=0.0))
-    assert "None was found" in called(script, "factsOf", none, names)[-1]["says"]
-    near = replace(record, adversary=replace(record.adversary, divergence=0.01))
-    assert "No other attention was found" in called(script, "factsOf", near, names)[-1]["says"]
 
 
 def test_heads_have_their_pictures_and_the_one_nearest_to_people_its_measure(called):

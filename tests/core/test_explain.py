@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import threading
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ import torch
 from core.checkpoint import load_named
 from core.effects.attention_edits import AttentionEdit, explain_under
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
+from core.evidence.as_json import to_dict
 from core.explain import PairError, explain, nearest_to_context
 from core.wording import the
 from tests.core.made_up import make_checkpoint
@@ -119,6 +121,23 @@ def test_json_there_and_back(checkpoint):
         Explanation.from_dict({**data, "schema_version": 0})
     with pytest.raises(ValueError, match="unknown kind of evidence 'magic'"):
         Explanation.from_dict({**data, "evidence": [{"kind": "magic"}]})
+
+
+def test_json_tells_what_scripts_would_have_to_derive(checkpoint):
+    first = explain(checkpoint, "𝒂 dog\n\nis 🐕 outside\nin snow", "a cat").to_dict()["first"]
+    assert [first["tokens"][start]["text"] for start in first["line_starts"]] == ["𝒂", "is", "in"]
+    weights = ((0.25, 0.25), (0.5, 0.0))
+    own = AttentionMap("map", "hypothesis", "premise", (), weights, null=(0.5, 0.5))
+    told = to_dict(own)
+    assert (told["of_words"], told["nothing"], told["stays"], "crossing" in told) == (True, "(no word)", "", False)
+    crossed = replace(own, crossings=(0.5, 0.0), crossed_by=((0.5, 0.49, 0.9), (0.0, 0.0, 0.0)), null=())
+    assert (crossed.nothing, crossed.crossing) == ("", ((2, 0), ()))
+    head = replace(own, null=(0.25, 0.25), own=(0.5, 0.25))
+    assert head.nothing == "special tokens" and head.stays.replace("\u00a0", " ") == (
+        "On average a word of the hypothesis gives 38 % to its own sentence, 25 % to special tokens, and 38 % to the "
+        "premise."
+    )
+    assert not replace(own, units="windows").of_words
 
 
 @pytest.mark.parametrize(

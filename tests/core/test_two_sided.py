@@ -29,7 +29,7 @@ def test_a_word_knows_how_many_look_across_it_and_which(tmp_path, table):
         assert [sum(row) / 6 for row in record.crossed_by] == pytest.approx(q, abs=1e-5)
         for i, across in enumerate(record.crossed_by):
             assert across[i] == 0 and across == pytest.approx([other[i] for other in record.crossed_by])
-            named = record.crossing(i)
+            named = record.crossing[i]
             assert {*named} == {k for k, far in enumerate(across) if far >= 0.5}
             assert [across[k] for k in named] == sorted((across[k] for k in named), reverse=True)
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation

@@ -63,7 +63,7 @@ test("a model that compares words first shows what a filter finds in the compari
   const of_premise = { rows: "premise", filters: [filter(0, 0, [1, -2])] };
   const compared = [[], [0.25, 0.5, -1, 0.125, 0, -0.125], [1, 2, 3, 4, 5, 6]];
   const two_sided = {
-    map: { ...data.map, null: [0, 0.125], null_score: 1.5 },
+    map: { ...data.map, null: [0, 0.125], nothing: "(no word)", null_score: 1.5 },
     filters: { ...data.filters, compared },
     beside: of_premise,
   };

@@ -1,16 +1,7 @@
 // The data of the matrix, the ribbons and the list of windows, from records of attention.
 
-import { heaviest, percent, the } from "../../components/elements.js";
-import { NO_WORD, SPECIAL, crossingRows, isWordMap, recordOf } from "../../components/evidence.js";
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-// How a transformer's words distribute their attention on average, in one sentence.
-export function staysOf({ rows, columns, own, null: special }) {
-  const [stays, apart] = [mean(own), mean(special)];
-  const across = Math.max(0, 1 - stays - apart);
-  return `On average a word of ${the(rows)} gives ${percent(stays)} to its own sentence, ${percent(apart)} to special tokens, and ${percent(across)} to ${the(columns)}.`;
-}
+import { heaviest } from "../../components/elements.js";
+import { isWordMap, recordOf } from "../../components/evidence.js";
 
 /**
  * A map over words. `weights` are always those that the model used: from them, or from `scores`, the browser computes
@@ -21,7 +12,7 @@ export function staysOf({ rows, columns, own, null: special }) {
  * @param {string} show weight, column or score
  */
 export function wordMap(record, show) {
-  const { rows, columns, units, weights, scores, apart, name, null: none, own = [], crossings = null } = record;
+  const { rows, columns, units, weights, scores, apart, name, null: none, crossings = null, stays } = record;
   const scored = scores.length > 0;
   const alone = show === "column" && units !== "similarity" ? "column" : "weight";
   return {
@@ -32,13 +23,13 @@ export function wordMap(record, show) {
     scores,
     apart,
     crossings,
-    crossed: record.crossed_by ? weights.map((_, row) => crossingRows(record, row)) : null,
-    none: none.length
-      ? { word: own.length ? SPECIAL : NO_WORD, weights: none, scores: none.map(() => record.null_score ?? null) }
+    crossed: record.crossing ?? null,
+    none: record.nothing
+      ? { word: record.nothing, weights: none, scores: none.map(() => record.null_score ?? null) }
       : null,
     show: scored ? show : alone,
     of: scored ? "" : name,
-    stays: own.length ? staysOf(record) : "",
+    stays,
   };
 }
 

@@ -4,7 +4,6 @@ import { AnsweredPanel } from "../../components/answered.js";
 import { heading, html, moreOnDemand, signed } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
-import { factsOf, methodsOf } from "./facts.js";
 
 const HOW =
   "Dot: how much the verdict drops without a method’s first words; far to the right is good. Ring: how much it drops with these words alone; far to the left is good. Lines: the same of random orders (dashed: alone).";
@@ -25,11 +24,10 @@ class BeliefPanel extends AnsweredPanel {
   }
 
   figures(record) {
-    const chart = this.erasing(methodsOf(record));
-    const names = this.view.data.verdict.classes.map(({ label }) => label);
+    const chart = this.erasing(record);
     const list = html(
       "dl.mid",
-      factsOf(record, names).map(({ name, says, more }) => {
+      record.facts.map(({ name, says, more }) => {
         const [mark, extra] = moreOnDemand(more, `More about: ${name}`);
         return [html("dt", name), html("dd", says, " ", mark, extra)];
       }),
@@ -43,14 +41,14 @@ class BeliefPanel extends AnsweredPanel {
   }
 
   // One line per method: a dot and a ring on one scale, and both numbers.
-  erasing({ methods, random }) {
-    const ends = [random, ...methods].flatMap(({ left, taken }) => [left, taken]);
+  erasing({ methods, chance }) {
+    const ends = [chance, ...methods].flatMap(({ left, taken }) => [left, taken]);
     const [low, high] = [Math.min(0, ...ends), Math.max(0.1, ...ends)];
     const at = (value) => `left:${(100 * (value - low)) / (high - low)}%`;
     const lines = () => [
       html("i.zero", { style: at(0) }),
-      html("i.chance.taken", { style: at(random.taken) }),
-      html("i.chance.left", { style: at(random.left) }),
+      html("i.chance.taken", { style: at(chance.taken) }),
+      html("i.chance.left", { style: at(chance.left) }),
     ];
     const line = ({ title, left, taken, steps }, own) =>
       html(
@@ -71,7 +69,7 @@ class BeliefPanel extends AnsweredPanel {
         html("span.number", html("i.ring"), " alone"),
       ),
       methods.map((method) => line(method, true)),
-      line(random, false),
+      line(chance, false),
     );
   }
 }

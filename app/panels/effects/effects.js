@@ -4,7 +4,6 @@ import { capital, chooser, heading, html, refill, signed } from "../../component
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";
-import { complete } from "./records.js";
 
 const COMBINED = "taken-away"; // the default method
 
@@ -100,7 +99,7 @@ class EffectsPanel {
   }
 
   completeness([sum, whole]) {
-    const off = complete([sum, whole]) ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
+    const off = this.view.effects.adds_up ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
     return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.effects.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 

@@ -1,7 +1,5 @@
 // The data of the bars, from a record of effects.
 
-const NEAR = 0.05; // tolerated error of the sum: a share of the whole, or nats
-
 // By role, one bar per word by this method: effect, spread, and the mean probability of the verdict without the word.
 // In a mean of several methods, each is also known alone.
 export function barsOf({ words, method: asked, labels, verdict }, method) {
@@ -14,6 +12,3 @@ export function barsOf({ words, method: asked, labels, verdict }, method) {
   const of = (role) => words.filter((word) => word.role === role);
   return Object.fromEntries(roles.map((role) => [role, of(role).map(method === asked ? whole : alone)]));
 }
-
-// Whether the effects add up to the difference that they should.
-export const complete = ([sum, whole]) => Math.abs(sum - whole) <= Math.max(NEAR * Math.abs(whole), NEAR);

@@ -1,7 +1,7 @@
 // The data of the phrases, and their descriptions.
 
 import { svg, the } from "../../components/elements.js";
-import { lineStarts, recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
+import { recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
 
 export const LARGEST_K = 10; // largest precomputed k
 export const POOLINGS = ["kmin", "kmax"];
@@ -18,7 +18,7 @@ export class Phrases {
       const sentence = sentenceOf(explanation, role);
       const unknown = sentence.tokens.flatMap(({ unknown: is }, i) => (is ? [i] : []));
       const { truncated } = sentence;
-      return { role, phrases, unknown, truncated, tokens: tokensOf(sentence), lines: lineStarts(sentence) };
+      return { role, phrases, unknown, truncated, tokens: tokensOf(sentence), lines: sentence.line_starts };
     });
   }
 

@@ -3,7 +3,6 @@
 
 import { AnsweredPanel } from "../../components/answered.js";
 import { html, refill, signed, the } from "../../components/elements.js";
-import { SPECIAL } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";
 import { SCALE, SignedMatrix } from "../attention_map/signed.js";
 
@@ -13,10 +12,10 @@ const sum = (values) => values.reduce((all, value) => all + value, 0);
 const digits = (value) => value.toFixed(3).replace("-", "\u2212");
 
 // The page's view with a row and a column of special tokens, which cannot be selected.
-function withSpecial(view) {
+function withSpecial(view, special) {
   const sideOf = (role) => {
     const side = view.sideOf(role);
-    return { ...side, tokens: [...side.tokens, SPECIAL] };
+    return { ...side, tokens: [...side.tokens, special] };
   };
   const pick = (part) => view.pick(part);
   const select = (part, more) => view.select(part, more);
@@ -29,19 +28,25 @@ function withSpecial(view) {
 class ShareMatrix extends SignedMatrix {
   constructor(view, record) {
     const high = Math.max(1e-9, ...record.shares.flat().map(Math.abs));
-    super(withSpecial(view), { ...record, weights: record.shares, values: record.shares, low: -high, high });
+    super(withSpecial(view, record.special), {
+      ...record,
+      weights: record.shares,
+      values: record.shares,
+      low: -high,
+      high,
+    });
     this.selection = html("p.how.soft", { "aria-live": "polite" });
     this.element.append(this.selection);
   }
 
   get labels() {
     const { rows, columns, score, high, exact } = this.attention;
-    const total = sum(this.attention.shares.flat());
+    const { total } = this.attention;
     return {
       title: exact ? TITLE : INPUT,
       how: exact
         ? `The cells, in hundredths, add up to ${digits(total)}; the similarity is ${digits(score)}. They are taken at the output layer, where each word’s state already reflects its context.`
-        : this.completeness(total),
+        : this.completeness,
       more: exact
         ? `Each text’s vector is a weighted sum of its tokens’ states, special tokens included (with mean pooling, their mean), so the similarity is a sum over pairs of tokens: x·y / (n m |u| |v|), with n and m the numbers of tokens and |u| and |v| the lengths of the vectors. A cell is the sum over the tokens of two words; a row of cells adds up to what a word of ${the(rows)} contributes, a column to what a word of ${the(columns)} does. Special tokens can hold what words say. `
         : "The change of each text’s vector from a reference, in which padding replaces the words, is split among the words by the Jacobian, integrated along the way (Möller and others 2023, 2024). The shares add up to the similarity less the reference terms: s(a, b) \u2212 s(r, b) \u2212 s(a, r) + s(r, r). The residual is the error of the integration.",
@@ -51,9 +56,8 @@ class ShareMatrix extends SignedMatrix {
     };
   }
 
-  completeness(total) {
-    const { score, reference, passes } = this.attention;
-    const residual = score - reference - total;
+  get completeness() {
+    const { score, reference, passes, total, residual } = this.attention;
     return `The cells, in hundredths, add up to ${digits(total)}, the similarity ${digits(score)} less the reference terms ${digits(reference)}; residual ${signed(residual, 4)}, ${passes.toLocaleString("en")} passes.`;
   }
 

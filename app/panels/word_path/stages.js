@@ -1,7 +1,6 @@
 // The numbers on a word's path to the verdict, row by row, independent of the page.
 
 import { percent, the } from "../../components/elements.js";
-import { NO_WORD } from "../../components/evidence.js";
 
 const MOST = 12; // words whose scores and weights are shown, largest weights first
 // The comparisons of a word before the convolution, in a model that makes them, and whether they involve the context.
@@ -42,7 +41,7 @@ export function stagesOf({ map, filters, beside }, row, [own, others], classes, 
   const cells = (values, from) => values.map(([value, word], i) => ({ text: written(value), word, from: from(i) }));
   const over = (values, none) => [
     ...shown.map((j) => [values[j], others[j]]),
-    ...(map.null?.length ? [[none, NO_WORD]] : []),
+    ...(map.nothing ? [[none, map.nothing]] : []),
   ];
   const lines = [
     { name: "the word", cells: [{ text: own[row], word: "", from: [] }] },
