@@ -181,6 +181,17 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
     st.page_link(there, label=label or title, icon=f":material/arrow_{arrow}:", query_params=query)
 
 
+_CSV = "text/csv"
+_KINDS = {
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "html": "text/html",
+    "tsv": "text/tab-separated-values",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+"""The types of downloaded files by ending; others are CSV."""
+
+
 def download(
     label: str,
     text: Callable[[], str] | bytes,
@@ -192,7 +203,7 @@ def download(
 ) -> None:
     """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on click.
     If it fails, the file contains the error's sentence. ``explained``: the button's help."""
-    kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
+    kind = _KINDS.get(file.rsplit(".", 1)[-1], _CSV)
     made = functools.partial(_made, text, kind, file, get_script_run_ctx()) if callable(text) else text
     look: Literal["secondary", "tertiary"] = "secondary" if framed else "tertiary"
     st.download_button(label, made, file, kind, f"save {file}", explained, type=look, icon=icon, on_click="ignore")
@@ -203,6 +214,8 @@ def _made(text: Callable[[], str], kind: str, file: str, session: ScriptRunConte
         made = text()
     except UserError as error:
         made = f"{str(error).rstrip('.')}.\n"
+    if kind == _CSV:
+        made = f"\ufeff{made}"  # the mark by which Excel reads it as UTF-8
     # Streamlit deletes a file made on click as soon as two runs have ended, of any visitors, unless a session holds it.
     add = get_instance().media_file_mgr.add
     held = threading.Thread(target=add, args=(made.encode(), kind, f"made {file}", file, True))

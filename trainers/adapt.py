@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             groups=groups,
             roles=roles,
             command=as_typed("trainers adapt", args.checkpoint, args.file.name, **args.given),
-            progress=shown.update,
+            progress=lambda done: shown.update(done - shown.n),
         )
     saved = save_adapted(args.out, adapted, learned=[(row.first, row.second) for row in rows])
     print(

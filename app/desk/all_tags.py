@@ -16,7 +16,7 @@ from core.desk.filters import literal
 from core.desk.schema import clean
 from core.wording import counted
 
-HIDES = "Hide others’ tags until a row is done"
+HIDES = "Hide others’ tags and labels until a row is done"
 
 
 def view(opened: OpenRun) -> None:
@@ -25,22 +25,22 @@ def view(opened: OpenRun) -> None:
     rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
     with left:
-        _blind(opened)
+        blind_switch(opened)
         measured = agreement(names, rows)
         if measured:
-            drawn = [charts.tagged(names, rows.values()), charts.agreements(measured)]
+            drawn = [charts.tagged(names, rows.values()), charts.agreements(measured, "tag")]
             drawing.figures(drawn, "desk agreement")
         elif not opened.state.reviewed and not opened.state.blind(annotator.name()):
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
     with right:
         _taxonomy(opened, names)
-        _deal(opened)
+        deal(opened)
         _annotators(opened)
 
 
-def _blind(opened: OpenRun) -> None:
-    """The switch that hides the others' tags."""
+def blind_switch(opened: OpenRun) -> None:
+    """The switch that hides the others' tags and labels."""
     by, blind = annotator.name(), opened.state.blind(annotator.name())
     st.toggle(
         HIDES,
@@ -52,7 +52,7 @@ def _blind(opened: OpenRun) -> None:
         on_change=lambda: attempt(lambda: opened.annotations.blind(by, opened.file, not blind)),
     )
     if blind:
-        page_style.note("You see the others’ tags of the rows that you have marked as done.")
+        page_style.note("You see what others said of the rows that you have labelled or marked as done.")
 
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:
@@ -113,12 +113,12 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
             history(opened, events)
 
 
-def _deal(opened: OpenRun) -> None:
+def deal(opened: OpenRun) -> None:
     """The form for assigning the filtered rows to people."""
     annotations, by, rows = opened.annotations, annotator.name(), opened.rows
     count = counted(int(rows.sum()), "row")
 
-    def deal() -> None:
+    def assign() -> None:
         people = _names(text)
         annotations.deal(by, opened.file, people, each, rows)
         notice_next(
@@ -131,7 +131,7 @@ def _deal(opened: OpenRun) -> None:
         text = st.text_input("People, separated by commas", key="desk dealt", placeholder=known or "Ann, Bob")
         each = int(st.number_input("People for each row", 1, MOST_DEALT, 2))
         if st.form_submit_button(f"Deal {count}", disabled=not by or not rows.any()):
-            attempt(deal)
+            attempt(assign)
             st.rerun()
         own = f"dealt = {literal(by)}" if by else "dealt = …"
         chosen = "The filter’s rows are" if opened.filter else "All rows are"

@@ -6,6 +6,7 @@ import itertools
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import adapting, annotator, jobs
-from app.desk.open_run import PAGE, database, show_run
+from app.desk.open_run import PAGE, attempt, database, show_run
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.archives import MOST_MEMBERS, TooLargeError, pieces
@@ -24,7 +25,7 @@ from core.data.labels import ANSWERS, CountsAs, Scale, graded, is_number, mismat
 from core.data.lines import LARGEST
 from core.data.picked import Seen
 from core.data.stream import seen_in
-from core.desk import store
+from core.desk import source, store
 from core.desk.annotations import Annotations
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder, is_run
 from core.desk.jobs import Job
@@ -63,14 +64,15 @@ def run_choice() -> None:
     )
     if state.file in runs:
         models = {store.short(model.sha256): model.title for model in runs[state.file].models}
-        st.multiselect(
-            "Models, A first",
-            list(models),
-            [model for model in state.models if model in models],
-            format_func=models.__getitem__,
-            max_selections=MOST_MODELS,
-            **PAGE.widget("models", _choose_models),
-        )
+        if models:
+            st.multiselect(
+                "Models, A first",
+                list(models),
+                [model for model in state.models if model in models],
+                format_func=models.__getitem__,
+                max_selections=MOST_MODELS,
+                **PAGE.widget("models", _choose_models),
+            )
         st.button(
             "New run",
             key="desk new",
@@ -85,6 +87,12 @@ def _choose_models(models: list[str]) -> None:
         PAGE.update(models=tuple(models))
     else:  # the select boxes return to the previous ones
         PAGE.set(PAGE.state)
+
+
+def run_is_open() -> bool:
+    """Whether the page shows a run: one with models, or the rows of a file that no model has predicted."""
+    file = PAGE.state.file
+    return file is not None and bool(PAGE.state.models or (store.has_run(file) and not store.header(file).models))
 
 
 def new_run() -> None:
@@ -283,7 +291,8 @@ def _unpacked(path: Path, largest: int) -> Iterator[Path]:
 
 
 def _read_by(path: Path, largest: int, picked: Picked | None = None) -> Dataset:
-    return fitting(read(path, labelled=False, largest=largest, columns=picked))
+    dataset = fitting(read(path, labelled=False, largest=largest, columns=picked))
+    return replace(dataset, source=source.source_of(dataset, path, picked))
 
 
 def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None) -> dict[str, list[str]]:
@@ -358,10 +367,25 @@ def _models(dataset: Dataset, roles: Mapping[str, str]) -> None:
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     cards = {name: model.card for name, model in models.items() if model.card}
     shown = titles(models)
+    _label_form(dataset)
     if adapting.chosen(dataset, cards):
         adapting.form(dataset, roles, cards, shown)
     else:
         _prediction_form(dataset, cards, shown)
+
+
+def _label_form(dataset: Dataset) -> None:
+    """The offer to label the rows without predictions."""
+
+    def keep() -> None:
+        annotator.claim(dataset.sha256)
+        store.keep_rows(dataset)
+        source.keep(dataset)
+        header = store.header(dataset.sha256)
+        show_run(header.sha256, (model.sha256 for model in header.models), "labels")
+
+    label = "Label its rows" if dataset.labels else "Label its rows, which have no labels yet"
+    st.button(label, key="desk label rows", on_click=lambda: attempt(keep), icon=":material/label:")
 
 
 def _prediction_form(dataset: Dataset, cards: Mapping[str, Card], shown: Mapping[str, str]) -> None:

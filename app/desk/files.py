@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import re
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, measures, strongest_words
+from app.desk import all_tags, annotator, measures, strongest_words, transfer
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, notice_next, show, training_notes
 from app.page_state.error_desk import DeskState
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
+from core.data.corrected import CorrectedFile
 from core.desk import charts, store
 from core.desk.against import against
 from core.desk.agreement import agreement
@@ -20,6 +22,8 @@ from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.findings import Finding, findings
 from core.desk.report import MOST_EXAMPLES, report
 from core.desk.run import Run
+from core.desk.source import corrected_file, corrections
+from core.desk.table import with_tags
 from core.effects.reason import with_reason
 from core.evidence import Explanation
 from core.explain import explain
@@ -38,9 +42,15 @@ def view(opened: OpenRun) -> None:
     page_style.note(f"With predictions, tags and notes: {what}.")
     _withheld(opened)
     with st.container(horizontal=True, gap="small"):
-        page_style.download("Rows (CSV)", lambda: to_csv(opened.table, rows), f"{opened.stem}-rows.csv")
-        page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"{opened.stem}-rows.json")
-        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"{opened.stem}-tags.csv")
+        table = functools.partial(with_tags, opened.table, run)
+        page_style.download("Rows (CSV)", lambda: to_csv(table(opened.exported), rows), f"{opened.stem}-rows.csv")
+        page_style.download("Rows (JSON)", lambda: to_json(run, opened.exported, rows), f"{opened.stem}-rows.json")
+        page_style.download(
+            "Tags and labels (CSV)", lambda: tags_to_csv(run, opened.exported), f"{opened.stem}-tags.csv"
+        )
+        transfer.export(opened)
+    transfer.bring_in(opened)
+    _corrected(opened)
     places = run.places(state.reported)
     examples = [places[key] for key in state.reported if key in places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
@@ -70,6 +80,32 @@ def _withheld(opened: OpenRun) -> None:
                 f"as done. To export everything, {named}switch off “{all_tags.HIDES}” under Tags."
             ]
         )
+
+
+def _corrected(opened: OpenRun) -> None:
+    """The data file with the labels that people decided on."""
+    labels = opened.exported
+    decided = sum(row.decided is not None for row in labels.rows.values())
+    if not decided:
+        return
+    held: tuple[object, CorrectedFile] | None = st.session_state.get("desk corrected")
+    made = held[1] if held and held[0] == opened.version else None
+
+    def make() -> None:
+        new = corrected_file(opened.run, corrections(opened.run, labels))
+        st.session_state["desk corrected"] = opened.version, new
+
+    page_style.note(
+        f"The file itself, with {counted(decided, 'label')} that people decided on, or that all who labelled a row "
+        "gave; next to it label_before and label_by. It can be opened here, trained on and evaluated as it is."
+    )
+    if made is None:
+        st.button("Write the corrected file", key="desk correct", on_click=lambda: attempt(make))
+        return
+    name = re.sub(r"(\.\w+)+$", "", opened.run.dataset.name)
+    page_style.download("Corrected file", made.content, f"{name}-corrected{made.suffix}", framed=True)
+    if made.left_out:
+        page_style.note(f"Without {counted(made.left_out, 'broken row')} of the file.")
 
 
 def _made_by(opened: OpenRun) -> None:
@@ -130,7 +166,7 @@ def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | 
         compared = [against(run, other, opened.rows) for other in numbers[1:]]
         drawn.append((f"Models compared ({shown})", compared))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
-    drawn.append(("Tags", [charts.agreements(rated)] if rated else []))
+    drawn.append(("Tags", [charts.agreements(rated, "tag")] if rated else []))
     chosen = [(place, opened.state.row(run.keys[place]), _explanations(run, place)) for place in examples]
     return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown, training_notes(run))
 

@@ -21,13 +21,15 @@ from app.page_state.session import PageSession
 from app.pair_form import once
 from core.allocator import return_freed_memory
 from core.checkpoint import available, read_card
-from core.desk import store, strongest_words, training_rows
-from core.desk.annotations import Annotations, FileState
+from core.desk import label_check, store, strongest_words, training_rows
+from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.file_state import FileState
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import SUFFIXES, desk_folder
 from core.desk.formulas import with_formulas
 from core.desk.jobs import checkpoint_named as checkpoint_named
+from core.desk.label_check import with_label_check
 from core.desk.remarks import remarks
 from core.desk.row_map import RowMap, stored, with_maps
 from core.desk.run import MOST_MODELS, Run
@@ -61,9 +63,17 @@ class OpenRun:
     words: StrongestWords
     maps: tuple[RowMap | None, ...]
     """The map of the rows, by model."""
+    checked: np.ndarray | None
+    """The probability of each row's label (:func:`core.desk.label_check.stored`)."""
     version: tuple[object, ...]
     """Changes with the run and the user's own columns, and whenever a tag, a note, a strongest word or the run itself
     is written."""
+
+    @property
+    def exported(self) -> FileState:
+        """The annotations in exports: also the decisions on rows that the annotator has not labelled."""
+        name = str(self.version[3])
+        return self.annotations.state(self.file).seen_by(name, decisions=True)
 
     @property
     def file(self) -> str:
@@ -97,13 +107,15 @@ def open_run(annotator: str) -> OpenRun:
     run, plain = _run(state.file or "", state.models, written)
     maps = tuple(stored(run, model) for model in range(len(run.models)))
     # A rebuilt map has the same positions.
-    written_since = annotations.version(), words.count(run.dataset.sha256), *(known is None for known in maps)
+    checked = label_check.stored(run)
+    parts = *(known is None for known in maps), checked is None
+    written_since = annotations.version(), words.count(run.dataset.sha256), *parts
     version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
     tagged = functools.partial(with_tags, plain, run, people)
     worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
-    known = once("desk table", version, lambda: with_maps(worded(tagged()), maps))
+    known = once("desk table", version, lambda: with_label_check(with_maps(worded(tagged()), maps), checked))
     version = *version, state.columns
     own, notes = once("desk own columns", version, lambda: with_formulas(known, state.columns))
     table, slices, wrong_slices = once("desk slices of people", version, lambda: with_slices(own, people.slices))
@@ -113,9 +125,8 @@ def open_run(annotator: str) -> OpenRun:
         notes = notes + once("desk remarks", shown, lambda: remarks(state.filter, table, int(rows.sum())))
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(
-        run, table, people, annotations, rows, error, slices, wrong_slices, notes, strongest, words, maps, version
-    )
+    computed = strongest, words, maps, checked
+    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, notes, *computed, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)

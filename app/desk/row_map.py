@@ -157,7 +157,8 @@ def _hover(key: str, *parts: str | None) -> str:
 
 def draw_similar(opened: OpenRun, place: int) -> None:
     """Links to the mapped rows nearest to the open one; draws nothing without a map."""
-    known, run = opened.maps[opened.model], opened.run
+    run = opened.run
+    known = opened.maps[opened.model] if run.models else None
     if known is None:
         return
     with st.expander("Similar rows", key="desk similar", on_change="rerun") as part:

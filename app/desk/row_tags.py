@@ -16,8 +16,8 @@ from app.browser import unseen
 from app.desk import annotator, unsaved
 from app.desk.open_run import PAGE, OpenRun, attempt, lines
 from core.desk.agreement import TagDisagreement, disagreements
-from core.desk.annotations import FileState
 from core.desk.event_log import NO, YES, Event
+from core.desk.file_state import FileState
 from core.desk.filters import rows_of
 from core.desk.schema import LONGEST_NOTE, check_row
 from core.errors import DeskError
@@ -33,7 +33,7 @@ _PLACES = 20
 _DONE, _REPORT, _NOTE = "“Done”", "“In the report”", "Your note"
 
 
-def _key(kind: str, of: object, stored: object = None) -> str:
+def widget_key(kind: str, of: object, stored: object = None) -> str:
     """The key of a widget for a mark ``of`` a row, whose ``stored`` value it shows.
 
     It changes with the row, and if the log changes to a value that the widget does not show. After the user's own
@@ -91,7 +91,7 @@ def draw(opened: OpenRun, row: str) -> None:
 
     def writing(kind: str, write: Callable[[Any], None]) -> JsonObject:
         """Key and callback of a widget whose value is stored under the annotator's name."""
-        key = _key(kind, (file, row, name), own[kind])
+        key = widget_key(kind, (file, row, name), own[kind])
         return {"key": key, "on_change": lambda: attempt(lambda: write(st.session_state[key])), "disabled": not name}
 
     def give(tag: str, value: bool) -> None:
@@ -119,7 +119,7 @@ def draw(opened: OpenRun, row: str) -> None:
     )
     with unseen("tag keys"):
         for tag, digit in keys.items():
-            key = _key(f"key {digit}", (file, row, name))
+            key = widget_key(f"key {digit}", (file, row, name))
             st.button(page_style.plain(tag), key=key, shortcut=digit, on_click=press, args=(tag,), disabled=not name)
     lines(f"{tag.name}: {tag.definition}" for tag in tags if tag.definition)
     left, right = st.columns(2)
@@ -169,7 +169,7 @@ def keep_unsaved(opened: OpenRun) -> None:
     places = []
     if state.view == "rows" and opened.run.place(state.row) is not None:
         own = _own(opened.state, state.row, name, tags)
-        keys = {kind: _key(kind, (file, state.row, name), value) for kind, value in own.items()}
+        keys = {kind: widget_key(kind, (file, state.row, name), value) for kind, value in own.items()}
         marks = _marks(opened.state, state.row, name, tags)
         places.append(unsaved.MarkedPlace(f"row {state.row}", marks, _controls(keys, tags)))
     if state.view == "tags":
@@ -275,10 +275,15 @@ _CHANGES = {
     "tag": ("gave {tag}", "took away {tag}"),
     "note": ("wrote “{after}”", "deleted the note"),
     "settled": ("settled {tag}: {after}", "settled {tag}: open again"),
+    "label": ("labelled it {after}", "took the label {before} back"),
+    "guess": ("labelled it after a model", ""),
+    "decided": ("decided: {after}", "took the decision back: {before}"),
+    "decides": ("decides on the labels of others", "labels rows again"),
+    "class": ("added the class “{after}”", "removed the class “{before}”"),
     "reported": ("put it into the report", "took it out of the report"),
     "slice": ("saved as {after}", "deleted"),
     "tag name": ("added “{after}”", "removed “{before}” from the tags"),
-    "tag renamed": ("renamed “{before}” to “{after}”", ""),
+    "renamed": ("renamed “{before}” to “{after}”", ""),
     "tag definition": ("defined {tag}: {after}", "deleted the definition of {tag}"),
     "tag merged": ("merged {tag} into another", "split {tag} off again"),
     "name removed": ("removed the name of {after}", ""),
@@ -292,10 +297,9 @@ _CHANGES = {
 def sentence(event: Event) -> str:
     """A change in words."""
     kind, before, after = event.subject.kind, event.before, event.value
-    renamed = kind == "tag name" and before and after
-    done = _CHANGES["tag renamed" if renamed else kind][not after].format(
-        tag=f"“{event.tag}”", before=before, after=after
-    )
+    renamed = kind in ("tag name", "class") and before and after
+    done = _CHANGES["renamed" if renamed else kind][not after].format(tag=f"“{event.tag}”", before=before, after=after)
     undoing = " (undoing)" if event.undoes else ""
-    row = f"{'slice' if kind == 'slice' else 'row'} {event.subject.row}: " if event.subject.row else ""
+    named = event.subject.row and kind != "class"
+    row = f"{'slice' if kind == 'slice' else 'row'} {event.subject.row}: " if named else ""
     return f"{event.at:%Y-%m-%d %H:%M} {event.author}: {row}{done}{undoing}{', undone' if event.undone else ''}"

@@ -30,7 +30,7 @@ _ROW = 76
 _HEIGHT = 36 + 7 * _ROW
 MOST_LISTED = 20_000
 """Maximum number of rows sent to the browser."""
-_STYLE = """<style>
+STYLE = """<style>
 [class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
 .pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
@@ -47,7 +47,7 @@ _STYLE = """<style>
 
 def filter_box(opened: OpenRun) -> None:
     """The filter, with its error marked, and the sort order."""
-    st.html(_STYLE)
+    st.html(STYLE)
     ordered = PAGE.state.view == "rows"
     shares = [5, 1, 2 if ordered else 0.01]
     judged = quoted(opened.run.text_columns[0 if opened.run.single else 1])
@@ -107,7 +107,7 @@ def _order(name: str) -> str:
 def view(opened: OpenRun) -> None:
     """The table on the left, the open row or the confusion matrix on the right."""
     shown = opened.version, PAGE.state.filter, PAGE.state.sort
-    order = once("desk order", shown, lambda: _ordered(opened))
+    order = once("desk order", shown, lambda: ordered(opened))
     table = once("desk listed", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
@@ -124,6 +124,8 @@ def view(opened: OpenRun) -> None:
         if place is not None:
             with st.container(key="desk-row"):
                 _open_row(opened, place, order)
+        elif not opened.run.models:
+            page_style.hint("No model has predicted this file: label its rows under Labels.")
         elif opened.run.grades(opened.model):
             measures.model_choice(opened)
             scores = measures.score_figures(opened.run, opened.model, opened.rows)
@@ -137,7 +139,7 @@ def view(opened: OpenRun) -> None:
             measures.unscored(opened.run)
 
 
-def _ordered(opened: OpenRun) -> np.ndarray:
+def ordered(opened: OpenRun) -> np.ndarray:
     """The indices of the filtered rows, in the chosen order."""
     name, sign = _sorted_by(opened)
     return opened.table.ordered(opened.rows, name, largest_first=bool(sign)) if name else np.flatnonzero(opened.rows)
@@ -236,7 +238,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
             on_click=PAGE.change,
             kwargs={"row": target},
         )
-    roles = run.models[0].roles
+    roles = run.roles
     texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.shown_label)]
     models = [
         {

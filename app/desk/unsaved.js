@@ -56,7 +56,7 @@ export default function ({ data, setTriggerValue }) {
     const typed = event.composedPath()[0].closest?.(EDITED);
     if (typed || event.ctrlKey || event.metaKey || event.altKey) return;
     const control = controls.find(({ key }) => key && key === event.key);
-    if (control) set(control);
+    if (control) set(control, control.value);
   });
   const app = document.querySelector("[data-test-connection-state]");
   let rest;

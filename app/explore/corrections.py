@@ -104,7 +104,7 @@ def files(page: PageSession[ExploreState]) -> None:
     listed = page.state.corrections
     if listed:
         page_style.download(
-            "Save the corrections (CSV)", to_csv(listed).encode(), "pairlens-corrections.csv", framed=True
+            "Save the corrections (CSV)", to_csv(listed).encode("utf-8-sig"), "pairlens-corrections.csv", framed=True
         )
     st.file_uploader(
         "Open corrections: labelled pairs", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),

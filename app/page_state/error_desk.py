@@ -17,9 +17,12 @@ VIEWS = {
     "map": "Map",
     "against": "A against B",
     "tags": "Tags",
+    "labels": "Labels",
     "files": "Export",
 }
 """Parts of the page by their name in a link."""
+UNPREDICTED = ("rows", "labels", "tags", "files")
+"""Those for a file that no model has predicted."""
 
 _CHECKSUM = matching("[0-9a-f]{16}")
 _OF_FILE = ("file",)

@@ -10,6 +10,7 @@ from app.desk import (
     annotator,
     choosing,
     files,
+    labels,
     learning_curve,
     measures,
     perturbations,
@@ -19,8 +20,8 @@ from app.desk import (
     slices,
     strongest_words,
 )
-from app.desk.open_run import PAGE, draw_notice, open_run, training_notes
-from app.page_state.error_desk import VIEWS
+from app.desk.open_run import PAGE, draw_notice, open_run, show, training_notes
+from app.page_state.error_desk import UNPREDICTED, VIEWS
 from app.page_state.widgets import segments
 from app.pair_form import once
 from core.errors import UserError
@@ -47,23 +48,27 @@ def _draw() -> None:
     with st.container():  # so that a notice does not move what follows, which would empty a half-typed note
         page_style.notice(PAGE.problems)
         draw_notice()
-    if PAGE.state.file is None or not PAGE.state.models:
+    if not choosing.run_is_open():
         choosing.new_run()
         return
     opened = open_run(annotator.name())
-    segments(PAGE, "view", "Show", VIEWS, label_visibility="collapsed")
+    views = VIEWS if opened.run.models else {name: VIEWS[name] for name in UNPREDICTED}
+    if PAGE.state.view not in views:
+        show(view="labels")
+    view = PAGE.state.view
+    segments(PAGE, "view", "Show", views, label_visibility="collapsed")
     page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
     for sentence in learning_curve.notes(opened.run):
         page_style.note(sentence)
     page_style.notice(
         once("desk training rows", (PAGE.state.file, PAGE.state.models), lambda: training_notes(opened.run))
     )
-    if PAGE.state.view in ("rows", "scores", "perturbations", "map", "against"):
+    if view in ("rows", "scores", "perturbations", "map", "against"):
         rows.filter_box(opened)
         with st.container(horizontal=True, gap="small"):
             slices.save_form(opened)
             row_tags.tag_all(opened)
-    if PAGE.state.view in ("scores", "slices", "words", "map"):
+    if view in ("scores", "slices", "words", "map"):
         measures.model_choice(opened)
     {
         "rows": rows.view,
@@ -74,9 +79,10 @@ def _draw() -> None:
         "map": row_map.view,
         "against": measures.against,
         "tags": all_tags.view,
+        "labels": labels.view,
         "files": files.view,
-    }[PAGE.state.view](opened)
-    row_tags.keep_unsaved(opened)
+    }[view](opened)
+    (labels if view == "labels" else row_tags).keep_unsaved(opened)
 
 
 main()

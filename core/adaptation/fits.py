@@ -125,6 +125,34 @@ def _regression(x: np.ndarray, y: np.ndarray, c: float, weight: str | None, tole
     return model.fit(scaler.transform(x), y), scaler
 
 
+def probabilities_of(
+    features: Tensor, labels: np.ndarray, others: Tensor, strength: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The classes among ``labels [N]``, ascending, and their probabilities for ``others [M, F]``, ``[M, C]``: logistic
+    regression with this C on the standardised ``features [N, F]``, all classes weighted alike: among few rows one
+    class would win everywhere."""
+    model, scaler = _regression(features.numpy(), labels, strength, "balanced", 1e-4)
+    return model.classes_, model.predict_proba(scaler.transform(others.numpy()))
+
+
+def out_of_fold(features: Tensor, labels: np.ndarray, folds: np.ndarray, strength: float) -> np.ndarray:
+    """The probability of each row's own label, float ``[N]``, by a classifier fitted to the other ``folds [N]``:
+    logistic regression with this C on standardised ``features [N, F]``; 0 for a label that the others lack."""
+    x, found = features.numpy(), np.zeros(len(labels))
+    for fold in np.unique(folds):
+        held = folds == fold
+        classes = np.unique(labels[~held])
+        if len(classes) < 2:
+            found[held] = np.isin(labels[held], classes)
+            continue
+        model, scaler = _regression(x[~held], labels[~held], strength, None, 1e-4)
+        chances = model.predict_proba(scaler.transform(x[held]))
+        place = np.searchsorted(model.classes_, labels[held]).clip(max=len(model.classes_) - 1)
+        own = chances[np.arange(len(place)), place]
+        found[held] = np.where(model.classes_[place] == labels[held], own, 0)
+    return found
+
+
 def _held_out_loss(x: np.ndarray, y: np.ndarray, folds: np.ndarray, c: float, weight: str | None) -> float:
     """The mean log loss of rows by models fitted on the other folds; a missing class costs as much as p = 1e-6."""
     total = 0.0

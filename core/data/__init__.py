@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Unpack
 
 from core.data import fever, json_rows, lines, table  # noqa: F401, registered in this order
+from core.data.corrected import notes_on
 from core.data.dataset import DataError, Dataset, Example, Problem
 from core.data.picked import Picked
 from core.data.stream import ReadOptions, Stream
@@ -51,6 +52,7 @@ def read(path: str | Path, name: str = "", **options: Unpack[ReadOptions]) -> Da
         raise DataError(f"{Path(path).name} is a folder; give the path of one data file in it")
     stream = Stream(path, name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
+    notes = *stream.notes, *notes_on(rows, stream.name)
     return Dataset(
         stream.name,
         stream.layout,
@@ -59,5 +61,5 @@ def read(path: str | Path, name: str = "", **options: Unpack[ReadOptions]) -> Da
         stream.dropped,
         stream.sha256,
         task=stream.task,
-        notes=tuple(stream.notes),
+        notes=notes,
     )

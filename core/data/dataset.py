@@ -10,6 +10,9 @@ from sys import intern
 from core.errors import UserError
 from core.wording import counted, with_label
 
+LABEL_BEFORE, CORRECTED_BY = "label_before", "label_by"
+"""Columns of a corrected file (:mod:`core.data.corrected`)."""
+
 
 class DataError(UserError):
     """The data file cannot be used; the message is one sentence with the problem and the remedy."""
@@ -65,6 +68,19 @@ def _as_text(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class SourceFile:
+    """The bytes of a data file, compressed with zstd, to write it again with other labels."""
+
+    name: str
+    sha256: str
+    """Checksum of the data set that was read from it."""
+    packed: bytes = field(repr=False)
+    size: int
+    columns: Mapping[str, object] | None
+    """The columns that the user picked, as fields of :class:`core.data.picked.Picked`."""
+
+
+@dataclass(frozen=True)
 class Problem:
     """A row that cannot be used."""
 
@@ -94,6 +110,8 @@ class Dataset:
     """The task of this layout, named as on cards; empty if unknown."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Remarks on how the file was read, such as its encoding."""
+    source: SourceFile | None = field(default=None, compare=False, repr=False)
+    """The file itself, if it is kept."""
 
     @property
     def ranking(self) -> bool:

@@ -45,7 +45,20 @@ LABELS = (
 CLASSES = ("label", "gold", "class", "classindex", "category", "sentiment")
 """Names for a document's label."""
 IDS = ("id", "pairid", "uid", "guid")
-ABOUT = ("explanation", "reason", "rationale", "comment", "note", "summary", "source", "url", "title", "author")
+ABOUT = (
+    "explanation",
+    "reason",
+    "rationale",
+    "comment",
+    "note",
+    "summary",
+    "source",
+    "url",
+    "title",
+    "author",
+    "labelby",
+    "labelbefore",
+)
 """Name prefixes of texts about a row, which are not part of it."""
 EXPLANATIONS = re.compile(r"explanations?\d*")
 """Human explanations of the label: one per column, or a list (:mod:`core.data.rationales`)."""
@@ -216,7 +229,7 @@ def reader_of(
     without a label has; ``joined``: see :func:`row_of`."""
     row = functools.partial(row_of, layout, keys, joined)
     missing = no_label(names) if names and "label" not in keys else ""
-    return RowReader(layout.name, row, records, task=layout.task, no_label=missing)
+    return RowReader(layout.name, row, records, task=layout.task, no_label=missing, label=keys.get("label", ""))
 
 
 def row_of(layout: ColumnLayout, keys: Mapping[str, str], joined: bool, number: int, record: JsonObject) -> Example:

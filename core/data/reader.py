@@ -35,6 +35,10 @@ class RowReader:
     """The task of this layout, named as on cards; empty if the layout does not determine it."""
     no_label: str = ""
     """The reason why no row has a label; empty if rows have one."""
+    label: str = ""
+    """The column with the label, as a record names it; empty if there is none."""
+    table: object = None
+    """The :class:`core.data.table.DataTable` whose cells the records are; None for other files."""
 
 
 Recogniser = Callable[[list[Line]], RowReader | None]

@@ -63,6 +63,26 @@ def parts(pairs: Sequence[tuple[str, str]], share: float = 0.2, seed: int = 0, l
     return Parts(train, held_out, left_out)
 
 
+def folds(pairs: Sequence[tuple[str, str]], number: int, seed: int = 0) -> np.ndarray:
+    """The fold of each row, int ``[N]``, for cross-validation: rows with a text in common stay together (as in
+    :func:`parts`), and folds have about the same size. A component with more rows than a fold is dealt by its first
+    texts, which stay together; its second texts do not."""
+    numbers: dict[str, int] = {}
+    ends = [_ends(numbers, *map(_words, pair)) for pair in pairs]
+    drawn = [hashlib.blake2b(f"{seed} {text}".encode(), digest_size=8).digest() for text in numbers]
+    groups = list[list[int]]()
+    for rows in _components(ends, drawn):
+        by_first = defaultdict[int, list[int]](list)
+        for row in rows:
+            by_first[ends[row][0] if len(rows) * number > len(pairs) else 0].append(row)
+        groups += by_first.values()
+    sizes, out = [0] * number, np.empty(len(pairs), dtype=int)
+    for rows in sorted(groups, key=len, reverse=True):
+        smallest = min(range(number), key=sizes.__getitem__)
+        out[rows], sizes[smallest] = smallest, sizes[smallest] + len(rows)
+    return out
+
+
 def _ends(numbers: dict[str, int], first: str, second: str) -> tuple[int, int]:
     """The nodes that a row connects; an empty second text is no node of its own."""
     number = numbers.setdefault(first, len(numbers))

@@ -102,7 +102,7 @@ class DataTable:
         """Reads the rows with a layout's parts in these columns."""
         records = functools.partial(self.records, MAX_QUOTED_LINES if layout.of_pairs else MAX_DOCUMENT_LINES)
         reader = reader_of(layout, keys, records, self.names, joined)
-        return replace(reader, layout=EXPORTED) if self.exported else reader
+        return replace(reader, layout=EXPORTED if self.exported else reader.layout, table=self)
 
     def records(
         self, longest: int, lines: Iterable[Line], problems: list[Problem]

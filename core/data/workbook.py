@@ -48,7 +48,7 @@ def _rows(name: str, content: IO[bytes], notes: list[str]) -> Iterator[bytes]:
             if number > _MOST_ROWS:
                 raise DataError(f"{name} numbers its rows beyond {_MOST_ROWS:,}; save it as CSV")
             width = width or len(row)  # trailing empty cells may be missing
-            yield _line([_text(value) for value in (*row, *[None] * (width - len(row)))])
+            yield _line([as_text(value) for value in (*row, *[None] * (width - len(row)))])
     except DataError:
         raise
     except Exception as error:  # openpyxl may raise anything while parsing a damaged workbook
@@ -63,7 +63,7 @@ def _line(cells: list[str]) -> bytes:
     return out.getvalue().encode("utf-8", "replace")
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
     """A cell's value as displayed by a spreadsheet: 1 for 1.0, nothing for an empty cell."""
     if value is None:
         return ""

@@ -17,8 +17,8 @@ import altair as alt
 import numpy as np
 from markupsafe import Markup
 
-from core.desk.agreement import TagAgreement
-from core.desk.annotations import RowState
+from core.desk.agreement import MarkAgreement
+from core.desk.file_state import RowState
 from core.desk.filters import literal
 from core.desk.perturbations import SAME, TOLERANCE
 from core.desk.run import Run, column_of
@@ -267,15 +267,16 @@ def tagged(tags: Sequence[str], rows: Collection[RowState]) -> Figure:
     return Figure("Tagged rows", "", "Select a line to see its rows.", ("tag", "rows"), lines, filters)
 
 
-def agreements(rows: Sequence[TagAgreement]) -> Figure:
-    """Inter-annotator agreement on each tag."""
+def agreements(rows: Sequence[MarkAgreement], what: str) -> Figure:
+    """Inter-annotator agreement on each of ``what``: tag or class."""
 
     def value(number: float | None) -> str:
         return "–" if number is None else f"{number:.2f}".replace("-", "−")
 
-    lines = [(r.tag, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
-    how = "Over rows that at least two annotators reviewed. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."
-    return Figure("Agreement by tag", how, "", ("tag", "rows", "given by any", "all agree", "κ", "α"), lines)
+    lines = [(r.name, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
+    done = {"tag": "reviewed", "class": "labelled"}[what]
+    how = f"Over rows that at least two annotators {done}. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."
+    return Figure(f"Agreement by {what}", how, "", (what, "rows", "given by any", "all agree", "κ", "α"), lines)
 
 
 def _interval(score: SliceScore | Share) -> str:

@@ -16,6 +16,12 @@ from core.desk.training_rows import learned_rows
 
 SLICE = "slice."
 """Prefix of a saved slice's column."""
+LABEL = "label."
+"""Prefix of a column with the labels of an annotator."""
+CHECKED = "label_p"
+"""The column with the probability of a row's label by a model that learned from the other rows."""
+DECIDED = f"{LABEL}decided"
+"""The column with the labels on which people agree or decided."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def class_column(model: int, label: str) -> str:
 
 def texts_of_row(run: Run) -> dict[str, RunColumn]:
     """The text columns."""
-    roles = run.models[0].roles
+    roles = run.roles
     sides = ("first", "second")[: 1 if run.single else 2]
     known = zip(sides, run.text_columns, (roles.first, roles.second), strict=False)
     return {name: RunColumn("text", f"the {role}", sql=f"d_{side}") for side, name, role in known}

@@ -1,4 +1,4 @@
-"""The log of tags and notes, with all SQL on it.
+"""The log of tags, labels and notes, with all SQL on it.
 
 An event sets one subject, such as an annotator's note on a row, to a value; None deletes it. A subject's state is the
 value of its latest event. Undoing is also an event: it restores the previous value.
@@ -21,15 +21,15 @@ YES, NO = "yes", "no"
 
 
 class Subject(NamedTuple):
-    """The subject of an event. ``kind``: looked, tag, note, settled, reported (of a row), slice (of a file; its value
-    is a filter), blind, dealt, made (of a file), tag name, tag definition, tag merged (of a tag; ``file`` is empty),
-    name removed (of an annotator)."""
+    """The subject of an event. ``kind``: looked, tag, note, settled, reported, label, guess, decided (of a row), slice
+    (of a file; its value is a filter), class (of a file; its value is a name), blind, dealt, made, decides (of a file),
+    tag name, tag definition, tag merged (of a tag; ``file`` is empty), name removed (of an annotator)."""
 
     kind: str
     file: str = ""
     """The checksum of a data file."""
     row: str = ""
-    """The row's key, or the slice's name."""
+    """The row's key, the slice's name, or the class's number."""
     tag: int = 0
     """The tag's number, 0 if no tag is involved."""
     owner: int = 0
@@ -60,14 +60,16 @@ class Event:
     undone: bool
 
 
-def values(connection: Connection, file: str, row: str | None = None) -> dict[Subject, str]:
-    """Everything set on a file's rows or on one ``row``, last set last; for the empty file (""), on the tags. Raises
-    DeskError for a row key that cannot be stored."""
+def values(connection: Connection, file: str, row: str | None = None, kind: str | None = None) -> dict[Subject, str]:
+    """Everything set on a file's rows or on one ``row``, last set last; for the empty file (""), on the tags; of one
+    ``kind`` only, if given. Raises DeskError for a row key that cannot be stored."""
     subject = [event.c[name] for name in SUBJECT]
     last = sa.select(sa.func.max(event.c.id)).where(event.c.file == file).group_by(*subject)
     if row is not None:
         check_row(row)
         last = last.where(event.c.row == row)
+    if kind is not None:
+        last = last.where(event.c.kind == kind)
     query = sa.select(*(event.c[name] for name in Subject._fields), event.c.value)
     query = query.where(event.c.id.in_(last), event.c.value.is_not(None)).order_by(event.c.id)
     return {Subject(*subject): value for *subject, value in connection.execute(query)}

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 
-from core.desk.annotations import FileState
+from core.desk.file_state import FileState
 from core.desk.run import LETTERS, Run
 from core.desk.table import SEPARATOR, RunTable
+from core.json_types import JsonObject
 from core.spreadsheet import csv_text
 
-_TAG_HEAD = ("id", "annotator", "tags", "note", "settled")
+_TAG_HEAD = ("id", "annotator", "tags", "note", "settled", "label", "decided_label", "decided_by")
+_UNSURE = "(unsure)"
 
 
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
@@ -32,7 +34,10 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
         named = zip(run.text_columns, (row.first, row.second)[: 1 if run.single else 2], strict=False)
         texts = {"id": run.keys[i], **dict(named), "gold": run.gold[i] or None}
         given = {tag: sorted(annotators) for tag, annotators in people.tags.items()}
-        tags = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
+        tags: JsonObject = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
+        if people.labels or people.decision or people.unsure:
+            decided = people.decided._asdict() if people.decided else None
+            tags |= {"labels": people.labels, "unsure": sorted(people.unsure), "decided": decided}
         records.append({**texts, "columns": dict(row.columns), "models": models, **tags, "notes": people.notes})
     data = run.dataset
     about = {
@@ -61,13 +66,15 @@ def _cell(value: object) -> object:
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:
-    """One line per row and annotator who reviewed it, with the decisions about the row's disputed tags; a settled row
-    whose annotators took everything back has one line without an annotator."""
+    """One line per row and annotator who reviewed or labelled it, with the decisions about the row's disputed tags and
+    about its label; a decided row whose annotators took everything back has one line without an annotator."""
     lines = []
     for key in run.keys:
         own = state.row(key)
         settled = SEPARATOR.join(sorted(own.decisions()))
-        for annotator in sorted(own.looked) or ([""] if settled else []):
+        decided = own.decided or ("", "")
+        for annotator in sorted(own.reviewers) or ([""] if settled or own.decision else []):
             tags = SEPARATOR.join(sorted(own.tags_of(annotator)))
-            lines.append([key, annotator, tags, own.notes.get(annotator, ""), settled])
+            label = own.labels.get(annotator, _UNSURE if annotator in own.unsure else "")
+            lines.append([key, annotator, tags, own.notes.get(annotator, ""), settled, label, *decided])
     return csv_text(_TAG_HEAD, lines)

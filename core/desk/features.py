@@ -281,7 +281,7 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, Cells]:
     """The columns of the run's features by their names in filters. ``asks``: whether most first texts are questions."""
-    first, second = run.models[0].roles.first, run.models[0].roles.second
+    first, second = run.roles.first, run.roles.second
     either, judged = (f"the {first}", first) if run.single else (f"the {first} or the {second}", second)
     asks = run.dataset.ranking or first.startswith("question") or asks
     named = functools.partial(str.format, first=first, second=second, judged=judged, either=either)

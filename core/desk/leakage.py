@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.desk import votes
-from core.desk.columns import RunColumn
+from core.desk.columns import CHECKED, LABEL, RunColumn
 from core.desk.perturbations import BEFORE, EXPECTED, FAILED
 from core.desk.run import LETTERS, Run
 from core.desk.table import RunTable
@@ -46,7 +46,7 @@ def _source_leaks(run: Run, model: int, name: str) -> bool:
     perturbed = {BEFORE, EXPECTED, FAILED} <= {*others}
     if of_file and (_OF_FILE.search(plain) or plain in votes.COLUMNS or (perturbed and plain in (BEFORE, EXPECTED))):
         return True
-    return name in _OF_PEOPLE or name.startswith(votes.SHARE)
+    return name in _OF_PEOPLE or name.startswith(votes.SHARE) or plain.startswith((LABEL, CHECKED))
 
 
 def leaks(masks: Sequence[np.ndarray], gold: np.ndarray, right: Sequence[np.ndarray]) -> bool:

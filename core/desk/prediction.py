@@ -13,7 +13,7 @@ import torch
 from core.checkpoint import load_named
 from core.data import Dataset, Stream
 from core.data.labels import CountsAs
-from core.desk import run_folder, store
+from core.desk import run_folder, source, store
 from core.desk.jobs import Job, Written
 from core.desk.run import RunHeader, RunModel
 from core.evaluation.parts import Part, Predicted, cut, predicted
@@ -63,6 +63,7 @@ def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, 
     def work(job: Job) -> Written:
         checksums = [predict_with(job, dataset, name, counts_as.get(name, {})) for name in models]
         store.put_first(dataset.sha256, checksums)
+        source.keep(dataset)
         return dataset.sha256, checksums
 
     what = f"The prediction of {dataset.name} by {', '.join(models)}"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from core.desk.annotations import RowState
 from core.desk.charts import Figure, headline
+from core.desk.file_state import RowState
 from core.desk.filters import short
 from core.desk.findings import Finding
 from core.desk.run import LETTERS, Run

@@ -1,4 +1,5 @@
-"""A run: a data set and the predictions of one to four checkpoints for each of its rows.
+"""A run: a data set and the predictions of up to four checkpoints for each of its rows; without one, its rows can be
+labelled.
 
 Predictions and labels are held in memory as arrays; the texts stay in the run's folder (:mod:`core.desk.run_folder`)
 and are read row by row.
@@ -194,7 +195,7 @@ def _digest(key: str) -> bytes:
 
 @dataclass(frozen=True)
 class Run:
-    """A data set and the predictions of one to four checkpoints for its rows."""
+    """A data set and the predictions of up to four checkpoints for its rows."""
 
     dataset: Dataset
     """Its rows are :class:`StoredRows`."""
@@ -226,19 +227,40 @@ class Run:
 
     def place(self, key: str) -> int | None:
         """The index of the row with this key, if there is one."""
-        found = np.flatnonzero(self.keys == key)
-        return int(found[0]) if len(found) else None
+        return self.places([key]).get(key)
 
     def places(self, keys: Iterable[str]) -> dict[str, int]:
-        """The index of each row with one of these keys, by its key."""
-        wanted = set(keys)
-        return {key: i for i, key in enumerate(self.keys) if key in wanted} if wanted else {}
+        """The index of each row with one of these keys, by its key, in the order of the rows."""
+        wanted = [*dict.fromkeys(keys)]
+        draws = np.frombuffer(b"".join(map(_digest, wanted)), dtype="<u4")
+        order, sorted_draws = self._drawn
+        begin = np.searchsorted(sorted_draws, draws, "left").tolist()
+        end = np.searchsorted(sorted_draws, draws, "right").tolist()
+        found = [
+            (int(row), key)
+            for key, *some in zip(wanted, begin, end, strict=True)
+            for row in order[slice(*some)]
+            if self.keys[row] == key
+        ]
+        return {key: row for row, key in sorted(found)}
+
+    @lazy_property
+    def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows in the order of their :attr:`draws`, and these: finds a key among a million without reading all."""
+        order = np.argsort(self.draws, kind="stable")
+        return order, self.draws[order]
+
+    @property
+    def roles(self) -> Roles:
+        """The names of the texts: the first model's."""
+        if self.models:
+            return self.models[0].roles
+        return Roles("text", "", "text") if self.single else Roles("first", "second", "second")
 
     @lazy_property
     def text_columns(self) -> tuple[str, str]:
         """The column names of the first and second text: their roles, unless these clash with other columns."""
-        roles = self.models[0].roles
-        names = roles.first, roles.second
+        names = self.roles.first, self.roles.second
         others = {"id", "gold", "tags", "notes", "annotators", "settled", *LETTERS.lower()}
         own = {*map(str.lower, names)} - others
         return names if len(own) == 2 and "`" not in "".join(names) else ("first", "second")
@@ -332,6 +354,8 @@ class Run:
     @lazy_property
     def judged(self) -> np.ndarray:
         """Rows whose label can be scored for every model, bool ``[N]``; scores use only these rows."""
+        if not self.models:
+            return np.zeros(len(self.rows), dtype=bool)
         return np.array(np.min(self.gold_answers, axis=0) >= 0)
 
     @lazy_property

@@ -115,15 +115,15 @@ def damaged(path: Path) -> DeskError:
 
 def load(folder: Path, models: Sequence[str] | None = None) -> Run:
     """The run in a folder, with the models of these checksums (or checksum prefixes) in this order, by default its
-    first four. Raises DeskError for an unfinished or damaged run, and for a model it lacks."""
+    first four; it may have none. Raises DeskError for an unfinished or damaged run, and for a model it lacks."""
     header = read_header(folder)
-    if not header.models:
+    if not header.models and not header.rows:
         raise DeskError(f"the prediction into {folder.name} is unfinished: run the same command again to resume it")
-    if models is None:
+    if not models:
         chosen = list(header.models[:MOST_MODELS])
     else:
         by_sha256 = {model.sha256[:16]: model for model in header.models}
-        if not models or any(name[:16] not in by_sha256 for name in models):
+        if any(name[:16] not in by_sha256 for name in models):
             raise DeskError("there is no such run: predict the file again, and choose one to four checkpoints")
         chosen = [by_sha256[name[:16]] for name in models]
     try:

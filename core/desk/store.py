@@ -13,10 +13,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from core.data import Dataset
 from core.data.lines import LARGEST
 from core.desk import run_folder
 from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, is_run, shared_folder
-from core.desk.run import Run, RunHeader
+from core.desk.run import Run, RunHeader, fitting
 from core.errors import DeskError
 
 DIGITS = 16
@@ -78,6 +79,12 @@ def _existing(file: str) -> Path:
     return folder
 
 
+def keep_rows(dataset: Dataset) -> None:
+    """Stores the rows of a data file, to be labelled; predictions of the file stay. Raises DeskError if the desk's
+    folder cannot be written."""
+    run_folder.save(fitting(dataset), (), folder_to_write(dataset.sha256))
+
+
 def has_run(file: str) -> bool:
     """Whether there are predictions of the data file with this checksum."""
     return any(short(run.sha256) == short(file) for run in runs())
@@ -112,7 +119,7 @@ def runs() -> list[RunHeader]:
         with contextlib.suppress(DeskError, OSError):
             state = facts.stat()
             header = _header(facts.parent, state.st_mtime_ns, state.st_ino)
-            if header.models:
+            if header.models or header.rows:
                 found.append((state.st_mtime_ns, header))
     return [header for _, header in sorted(found, key=lambda pair: -pair[0])]
 

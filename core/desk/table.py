@@ -23,9 +23,9 @@ from duckdb.func import PythonUDFType
 from duckdb.sqltypes import VARCHAR
 
 from core.data.layouts import EXPORTED
-from core.desk.annotations import FileState
-from core.desk.columns import Cells, RunColumn, cells, facts, texts_of_row
+from core.desk.columns import CHECKED, DECIDED, LABEL, Cells, RunColumn, cells, facts, texts_of_row
 from core.desk.features import feature_columns, features_of
+from core.desk.file_state import FileState, RowState
 from core.desk.run import LETTERS, OTHER_COLUMN, TEXT_COLUMNS, Run
 from core.desk.run_folder import DATA
 from core.desk.votes import distances
@@ -36,8 +36,8 @@ MOST_VALUES = 20
 """A column with more distinct values makes no slices, and none of them is suggested."""
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
-_OF_PEOPLE = ("tags", "annotators", "notes", "settled")
-"""The columns of :func:`with_tags`."""
+_OF_PEOPLE = ("tags", "annotators", "notes", "settled", CHECKED)
+"""The columns of :func:`with_tags`, without the labels, and of labels to check."""
 _OF_A_MODEL = re.compile(rf"[{LETTERS}](\..*)?")
 """The columns of a run's models (:func:`core.desk.run.column_of`)."""
 
@@ -167,7 +167,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
         if exported and (name in taken or _OF_A_MODEL.fullmatch(name)):
             continue  # the desk computed it, as it does again
         own = name.replace("`", "'")  # filters write names in backticks
-        while own in taken:
+        while own in taken or own.startswith(LABEL):
             own = f"file.{own}"
         taken.add(own)
         numbers, text = features.get(OTHER_COLUMN + name), f"coalesce(c{i}, '')"
@@ -180,10 +180,10 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
 
 
 def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
-    """The table with the annotators' tags and notes."""
+    """The table with the annotators' tags, notes and labels."""
     said = {place: state.rows[key] for key, place in run.places(state.rows).items()}
     tags = [sorted(row.tags_that_hold()) for row in said.values()]
-    looked = [sorted(row.looked) for row in said.values()]
+    looked = [sorted(row.reviewers) for row in said.values()]
     notes = [SEPARATOR.join(f"{by}: {text}" for by, text in row.notes.items()) for row in said.values()]
     columns = {
         "tags": cells(tags, "set", "tags of the row", dimension="tag"),
@@ -192,15 +192,34 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
         "settled": cells(
             [sorted(row.decisions()) for row in said.values()], "set", "decisions about tags that annotators dispute"
         ),
+        **_labels([*said.values()]),
     }
     if state.hands:
-        hands: list[tuple[str, ...]] = [()] * table.rows
-        chosen = np.flatnonzero(state.dealt_rows(table.rows))
-        for turn, place in enumerate(chosen[np.argsort(run.draws[chosen], kind="stable")].tolist()):
-            hands[place] = state.hands[turn % len(state.hands)]
-        dealt = cells(hands, "set", "annotators to whom the row is dealt")
+        hands = [(), *state.hands]
+        dealt = cells(
+            [hands[hand + 1] for hand in state.dealt(run.draws)], "set", "annotators to whom the row is dealt"
+        )
         table = table.joined("hands", None, {"dealt": dealt})
     return table.joined("people", list(said), columns)
+
+
+def _labels(rows: Sequence[RowState]) -> dict[str, Cells]:
+    """The columns of the labels that people gave to these rows, if they gave any."""
+    people = sorted({name for row in rows for name in row.labels})
+    if not people and all(row.decision is None for row in rows):
+        return {}
+    columns = {}
+    for name in people:
+        own = [row.labels.get(name, "") for row in rows]
+        spelled = name.replace("`", "'")  # filters write names in backticks
+        if spelled.casefold() in ("decided", "votes"):
+            spelled += "'"
+        columns[LABEL + spelled] = cells(own, "text", f"label by {name}")
+    decided = [row.decided.label if row.decided else "" for row in rows]
+    columns[DECIDED] = cells(decided, "text", "label decided on, or given by all who labelled the row")
+    votes = [", ".join(f"{label}: {count}" for label, count in sorted(row.votes.items())) for row in rows]
+    columns[LABEL + "votes"] = cells(votes, "text", "how many annotators gave each label")
+    return columns
 
 
 def picked(rows: np.ndarray) -> pa.Table:

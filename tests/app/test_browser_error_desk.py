@@ -146,7 +146,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 
     page.get_by_text("Export").click()
     rows = downloaded(page.get_by_role("button", name="Rows (CSV)"))
-    (line,) = csv.DictReader(rows.path().read_text(encoding="utf-8").splitlines())
+    (line,) = csv.DictReader(rows.path().read_text(encoding="utf-8-sig").splitlines())
     assert (line["hypothesis"], line["tags"]) == ("'=SUM(A1) <b>toy</b>", "misled by noise")
     saved = tmp_path / "report.html"
     downloaded(page.get_by_role("button", name="Report (HTML)")).save_as(saved)

@@ -206,7 +206,7 @@ def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run):
 
     app = page(kept_run, view="files")
     assert "Without 4 reviews by others" in told(app) and "type your name in the sidebar, and switch off" in told(app)
-    assert "“Hide others’ tags until a row is done” under Tags" in told(app)
+    assert "“Hide others’ tags and labels until a row is done” under Tags" in told(app)
     assert "Without 1 review by others" in told(write_as(app, "Ann")), "Bob’s"
     bobs = told(write_as(app, "Bob"))
     assert "Without 2 reviews by others" in bobs and "type your name" not in bobs, "one is of a row that he has done"

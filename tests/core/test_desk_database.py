@@ -13,10 +13,11 @@ from alembic.migration import MigrationContext
 
 from core.desk import schema
 from core.desk.agreement import agreement
-from core.desk.annotations import Annotations, FileState, RowState
+from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.file_state import FileState, RowState
 from core.errors import DeskError
-from tests.core.write_tags import FILE, THREADS
+from tests.core.write_tags import CLASSES, FILE, THREADS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -289,9 +290,14 @@ def test_a_killed_process_loses_no_acknowledged_write(database):
     assert "" not in rows
     annotations = Annotations(open_database())
     state = annotations.state(FILE)
-    assert set(rows) <= state.rows.keys()
+    for row in rows:
+        number = int(row.split()[1])
+        own = state.row(row)
+        assert own.tags == {"other": {f"annotator {number % THREADS}"}}
+        assert own.labels == {f"annotator {number % THREADS}": CLASSES[number % 2]}
     # A mark and its line in the history are written together or not at all.
-    assert len(annotations.history(FILE, limit=100_000)) == sum(len(row.looked) for row in state.rows.values())
+    marks = sum(len(row.looked) + len(row.labels) for row in state.rows.values())
+    assert len(annotations.history(FILE, limit=100_000)) == marks + len(CLASSES)
     annotations.give("after", FILE, "row 0", "other")
 
 
@@ -320,7 +326,7 @@ def test_what_the_first_annotator_tagged_before_anyone_else_counts_for_agreement
     annotations.give("Ann", FILE, "2", "other")  # now she is asked for "Done"
     annotations.look("Bob", FILE, "2")
     seen = annotations.state(FILE).seen_by("Ann")
-    assert [(one.tag, one.rows, one.agreed) for one in agreement(["other"], seen.rows)] == [("other", 1, 1)]
+    assert [(one.name, one.rows, one.agreed) for one in agreement(["other"], seen.rows)] == [("other", 1, 1)]
     assert seen.row("2").looked == {"Ann"}
     annotations.blind("Ann", "d" * 64, True)
     annotations.give("Ann", "d" * 64, "1", "other")

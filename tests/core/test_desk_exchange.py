@@ -13,9 +13,10 @@ from core.data import Picked, read
 from core.desk import charts
 from core.desk.against import against
 from core.desk.agreement import agreement
-from core.desk.annotations import Annotations, RowState
+from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.exchange import tags_to_csv, to_csv, to_json
+from core.desk.file_state import RowState
 from core.desk.filters import rows_of
 from core.desk.findings import Finding
 from core.desk.report import report
@@ -160,11 +161,11 @@ def test_tags_go_out_by_row_and_annotator(run, annotations):
     annotations.settle("Cleo", file, "2n", "other", True)
     lines = list(csv.reader(io.StringIO(tags_to_csv(run, annotations.state(file)), newline="")))
     assert lines == [
-        ["id", "annotator", "tags", "note", "settled"],
-        ["1e", "Ann", "'=evil/tag | other", "", "other: no"],
-        ["1e", "Bob", "", "'-1\r@x", "other: no"],
-        ["1c#2", "Bob", "", "", ""],
-        ["2n", "", "", "", "other: yes"],
+        ["id", "annotator", "tags", "note", "settled", "label", "decided_label", "decided_by"],
+        ["1e", "Ann", "'=evil/tag | other", "", "other: no", "", "", ""],
+        ["1e", "Bob", "", "'-1\r@x", "other: no", "", "", ""],
+        ["1c#2", "Bob", "", "", "", "", "", ""],
+        ["2n", "", "", "", "other: yes", "", "", ""],
     ]
     known = with_tags(open_table(run, known=bool), run, annotations.state(file))
     rows = {line["id"]: line for line in csv.DictReader(io.StringIO(to_csv(known, ALL), newline=""))}
@@ -181,7 +182,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
         charts.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0)), "A.p"),
         charts.slices("The one", scores, "accuracy"),
         against(run, 1, ALL),
-        charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})})),
+        charts.agreements(agreement(["<t>"], {"1e": RowState({"<t>": {"a"}}, {"a", "b"})}), "tag"),
     ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]

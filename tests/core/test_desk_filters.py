@@ -9,9 +9,9 @@ import pytest
 
 from core.data import read
 from core.desk import charts
-from core.desk.annotations import FileState, RowState
 from core.desk.columns import RunColumn, cells
 from core.desk.features import FEATURES, Feature
+from core.desk.file_state import FileState, RowState
 from core.desk.filters import LONGEST, FilterError, literal, rows_of
 from core.desk.run_folder import load
 from core.desk.slices import scored, slices

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, pearsonr
 from core.data.labels import gold
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
-from core.desk.annotations import RowState
+from core.desk.file_state import RowState
 from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, paired_difference, wilson
 from core.evaluation.reliability import mcnemar, reliability

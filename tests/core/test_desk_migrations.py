@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from core.desk import database as desk_database
-from core.desk.annotations import Annotations, RowState
+from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.file_state import RowState
 from core.errors import DeskError
 from tests.core.write_tags import FILE
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.desk.annotations import FileState
 from core.desk.exchange import to_csv
+from core.desk.file_state import FileState
 from core.desk.filters import rows_of
 from core.desk.formulas import MOST_COLUMNS, with_formulas
 from core.desk.remarks import remarks

@@ -189,7 +189,7 @@ def test_a_file_with_two_labels_is_scored_whole_on_the_desk(tmp_path):
 
 
 def test_exports_have_the_files_own_labels(tmp_path):
-    from core.desk.annotations import FileState
+    from core.desk.file_state import FileState
 
     run = run_of(tmp_path, [("a", "b", "Entails"), ("a", "c", "-1.0"), ("a", "d", "ENTAILS")], [[0.8, 0.1, 0.1]] * 3)
     save(run, tmp_path / "run")

@@ -1,4 +1,5 @@
-"""Gives tags from 8 threads to the database that PAIRLENS_DB names, until it is killed; prints each that is saved."""
+"""Gives tags and labels from 8 threads to the database that PAIRLENS_DB names, until it is killed; prints each row
+whose tag and label are saved."""
 
 import itertools
 import sys
@@ -6,16 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.labelling import Labelling
 
 FILE, THREADS = "f" * 64, 8
+CLASSES = ["even", "odd"]
 
 
 def main():
-    annotations = Annotations(open_database())
+    annotations, labelling = Annotations(open_database()), Labelling(open_database())
+    labelling.add_classes("annotator 0", FILE, CLASSES)
 
     def write(thread):
         for number in itertools.count(thread, THREADS):
             annotations.give(f"annotator {thread}", FILE, f"row {number}", "other")
+            labelling.label(f"annotator {thread}", FILE, f"row {number}", 1 + number % 2)
             sys.stdout.write(f"row {number}\n")
             sys.stdout.flush()
 

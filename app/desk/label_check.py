@@ -1,0 +1,65 @@
+"""The labels to check: the offer to find them, and a button that opens them to be dealt out and labelled."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import page_style
+from app.desk import annotator, jobs
+from app.desk.open_run import OpenRun, attempt, checkpoint_named, show
+from app.model_choice import offered, titles
+from core.desk import label_check
+from core.desk.adapted_run import SUGGESTED
+from core.desk.columns import CHECKED
+from core.desk.filters import quoted
+from core.desk.jobs import QUEUE
+from core.wording import counted
+
+
+def draw(opened: OpenRun) -> None:
+    """Draws the part."""
+    run, by = opened.run, annotator.name()
+    if not run.spellings:
+        return
+    with st.expander("Labels to check", expanded=opened.checked is not None):
+        about = "label check", run.dataset.sha256
+        if jobs.draw_running(*about):
+            return
+        if opened.checked is None:
+            _offer(opened)
+            return
+        expression = label_check.suspects(opened.checked)
+        page_style.note(
+            f"The column {CHECKED} is the probability of the file’s label by a model that learned from the "
+            "other rows: the lower, the more likely the label is wrong."
+        )
+
+        def open_them() -> None:
+            name = label_check.SLICE_NAME
+            opened.annotations.save_slice(by, opened.file, name, expression)
+            show(filter=quoted(f"slice.{name}"), sort=CHECKED, view="labels", row="")
+
+        st.button(
+            "Open the labels to check",
+            key="desk open suspects",
+            on_click=lambda: attempt(open_them),
+            disabled=not by,
+            help="The tenth of the rows with the lowest probability, as a slice: label them, or deal them out below.",
+        )
+
+
+def _offer(opened: OpenRun) -> None:
+    """The model whose features are used, and the button that starts the job."""
+    models = offered(lambda card: bool(card["roles"]["second"]) != opened.run.single)
+    own = [name for name in map(checkpoint_named, opened.run.models) if name in models]
+    names = [*dict.fromkeys([*own, *(name for name in SUGGESTED if name in models), *models])]
+    shown = titles(models)
+    name = st.selectbox("Model that reads the rows", names, format_func=shown.__getitem__, key="desk check model")
+    rows = counted(int((opened.run.gold != "").sum()), "labelled row")
+    page_style.note(f"Fits a classifier to the labels of {rows} in five parts, each judged by the other four.")
+    st.button(
+        "Find labels to check",
+        key="desk check labels",
+        disabled=name is None,
+        on_click=lambda: attempt(lambda: QUEUE.add(label_check.check_job(opened.run, name or ""))),
+    )

@@ -1,0 +1,127 @@
+"""The offer to choose the next row by a model that learns from the labels, and how right that model is so far."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app import page_style
+from app.desk import annotator, jobs
+from app.desk.open_run import OpenRun, attempt, checkpoint_named
+from app.model_choice import offered, titles
+from core.desk import suggestions
+from core.desk.adapted_run import SUGGESTED
+from core.desk.jobs import QUEUE
+from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, Fitted
+from core.wording import counted, score_percent
+
+_ON, _GUESS, _NEXT = "desk suggest", "desk show guess", "desk suggested"
+
+
+class Suggested(NamedTuple):
+    """A row that was suggested, and why."""
+
+    key: str
+    random: bool
+
+
+def draw(opened: OpenRun) -> None:
+    """Draws the part."""
+    name = annotator.name()
+    if not name or len(opened.state.classes) < 2:
+        return
+    with st.expander("Which row comes next", key="desk next row"):
+        known = suggestions.stored(opened.run)
+        if jobs.draw_running(*suggestions.about(opened.run)):
+            return
+        if known is None:
+            _offer(opened)
+            return
+        st.toggle(
+            "Suggest the next row",
+            key=_ON,
+            help=f"After {FIRST} labels, and again after every {EVERY}, a model learns from them. Then the row comes "
+            f"that it is least sure of, and one row in {RANDOM_EVERY} at random.",
+        )
+        st.toggle("Show the model’s guess", key=_GUESS, help="Hidden, so that it does not suggest your label.")
+        fitted(opened)  # begins in the background, so that it is ready for the next row
+        labels = len(_labels(opened))
+        if labels < FIRST:
+            page_style.note(f"{counted(FIRST - labels, 'more label')} until the first suggestion.")
+        guesses = opened.state.guesses(name)
+        for sentence in suggestions.sentences(guesses):
+            page_style.note(sentence)
+        points = suggestions.curve(guesses)
+        if len(points) > 1:
+            shown = [(labels, score_percent(right / rows), f"{right} of {rows}") for labels, right, rows in points]
+            columns = zip(*shown, strict=True)
+            st.dataframe(dict(zip(("labels learned from", "accuracy", "random rows"), columns, strict=True)))
+
+
+def _offer(opened: OpenRun) -> None:
+    """The model that reads the rows, and the button that starts it."""
+    models = offered(lambda card: bool(card["roles"]["second"]) != opened.run.single)
+    own = [name for name in map(checkpoint_named, opened.run.models) if name in models]
+    names = [*dict.fromkeys([*own, *(name for name in SUGGESTED if name in models), *models])]
+    shown = titles(models)
+    model = st.selectbox("Model that learns", names, format_func=shown.__getitem__, key="desk suggesting model")
+
+    def begin() -> None:
+        QUEUE.add(suggestions.features_job(opened.run, model or ""))
+        st.session_state[_ON] = True
+
+    page_style.note("It reads the rows once; labelling goes on meanwhile.")
+    label = "Let a model suggest the next row"
+    st.button(label, key="desk read rows", disabled=model is None, on_click=lambda: attempt(begin))
+
+
+def _labels(opened: OpenRun) -> dict[int, int]:
+    """The number of the class of each row that the annotator's model may learn from, by the row's index."""
+    numbers = {name: number for number, name in opened.state.classes.items()}
+    found = suggestions.learned_from(opened.state, annotator.name())
+    places = opened.run.places(found)
+    return {place: numbers[found[key]] for key, place in places.items() if found[key] in numbers}
+
+
+def fitted(opened: OpenRun) -> Fitted | None:
+    """The annotator's latest classifier; None if suggestions are off, or before the first."""
+    if not st.session_state.get(_ON):
+        return None
+    known = suggestions.stored(opened.run)
+    if known is None:
+        return None
+    whose = opened.file, annotator.name(), tuple(opened.state.classes)
+    return BACKGROUND.latest(whose, known, _labels(opened))
+
+
+def choose(opened: OpenRun, left: np.ndarray) -> int | None:
+    """The index of the row to suggest among those ``left`` (bool ``[N]``); None without a classifier."""
+    model = fitted(opened)
+    if model is None:
+        return None
+    random = len(opened.state.guesses(annotator.name())) % RANDOM_EVERY == RANDOM_EVERY - 1
+    place = model.next(left, opened.run.draws, random=random)
+    if place is not None:
+        st.session_state[_NEXT] = Suggested(str(opened.run.keys[place]), random)
+    return place
+
+
+def guess(opened: OpenRun, place: int) -> tuple[int, bool, int] | None:
+    """What the model predicts of the open row before its label, as the log stores it; None if it was not suggested, or
+    is labelled already."""
+    model, key = fitted(opened), str(opened.run.keys[place])
+    suggested: Suggested | None = st.session_state.get(_NEXT)
+    own = opened.state.row(key)
+    if model is None or suggested is None or suggested.key != key or annotator.name() in own.labels:
+        return None
+    number = model.guess(place)
+    return None if number is None else (number, suggested.random, model.labels)
+
+
+def shown_guess(opened: OpenRun, place: int) -> str:
+    """The name of the class that the model predicts, if the annotator wants to see it."""
+    model = fitted(opened) if st.session_state.get(_GUESS) else None
+    number = None if model is None else model.guess(place)
+    return "" if number is None else opened.state.classes.get(number, "")

@@ -1,0 +1,60 @@
+"""The data file that a run was made from: kept in the run's folder, to be written again with other labels."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.data import Dataset, Picked
+from core.data.corrected import CorrectedFile, NewLabel, NotRewritableError, as_table, corrected
+from core.data.dataset import SourceFile
+from core.desk import store
+from core.desk.file_state import FileState
+from core.desk.run import Run
+from core.files import json_text, read_json, whole_file, write_whole
+
+_BYTES, _FACTS = "source.zst", "source.json"
+
+
+def source_of(dataset: Dataset, path: Path, columns: Picked | None = None) -> SourceFile:
+    """The file that a data set was read from, compressed."""
+    content = path.read_bytes()
+    packed = pa.compress(content, codec="zstd", asbytes=True)
+    picked = asdict(columns) if columns else None
+    return SourceFile(path.name, dataset.sha256, packed, len(content), picked)
+
+
+def keep(dataset: Dataset) -> None:
+    """Stores the file of a data set in the folder of its run, if it is known."""
+    source = dataset.source
+    if source is not None and source.sha256 == dataset.sha256:
+        folder = store.folder_of(dataset.sha256)
+        with whole_file(folder / _BYTES) as scratch:
+            scratch.write_bytes(source.packed)
+        write_whole(folder / _FACTS, json_text({"name": source.name, "size": source.size, "columns": source.columns}))
+
+
+def corrections(run: Run, state: FileState) -> dict[int, NewLabel]:
+    """The decided labels of a run's rows, by the index of the row."""
+    decided = {key: row.decided for key, row in state.rows.items() if row.decided}
+    return {place: NewLabel(*decided[key]) for key, place in run.places(decided).items()}
+
+
+def corrected_file(run: Run, labels: Mapping[int, NewLabel]) -> CorrectedFile:
+    """The run's file with these labels; its rows as CSV if the run does not have the file, or the file has no columns
+    to write labels into."""
+    try:
+        facts = read_json(run.folder / _FACTS)
+        content = pa.decompress((run.folder / _BYTES).read_bytes(), facts["size"], codec="zstd", asbytes=True)
+        columns = Picked(**facts["columns"]) if facts["columns"] else None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, Path(facts["name"]).name)
+            path.write_bytes(content)
+            return corrected(path, labels, columns)
+    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException, NotRewritableError):
+        names = ("text", "") if run.single else ("question", "answer") if run.dataset.ranking else run.text_columns
+        return as_table(run.dataset.rows, (names[0], names[1]), labels)

@@ -1,0 +1,170 @@
+"""Labels on the Error desk without a browser: from a file without labels to decided ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from core.data import read
+from core.desk import source, store, suggestions
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from core.desk.label_check import _state
+from core.desk.labelling import Labelling
+from tests.app.desk_page import button, figures, texts, write_as
+from tests.app.pages import components, open_view, query
+
+pytestmark = pytest.mark.usefixtures("own_desk")
+ROWS = ["the app crashes", "please add a dark mode", "how do I log in?", "<b>it</b> is slow"]
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_text("id,text\n" + "".join(f"t{n},{text}\n" for n, text in enumerate(ROWS, start=1)))
+    return read(path, labelled=False)
+
+
+def opened(dataset, name, view="labels"):
+    return write_as(open_view("error_desk", file=dataset.sha256[:16], view=view), name)
+
+
+def press(app, label):
+    button(app, label).click()
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_two_people_label_a_file_without_labels_and_a_third_decides(tickets):
+    store.keep_rows(tickets)
+    annotations, file = Annotations(open_database()), tickets.sha256
+    ann = opened(tickets, "Ann")
+    assert "Which classes can a row have?" in texts(ann) and "the app crashes" in texts(ann)
+    next(box for box in ann.text_area if box.label.startswith("Add classes")).set_value("bug\nwish\n bug \n")
+    press(ann, "Add")
+    assert annotations.state(file).classes == {1: "bug", 2: "wish"}
+    press(ann, "bug")
+    assert query(ann)["row"] == "t2" and "You labelled 1 of 4 rows" in texts(ann)
+    ann.text_area[0].set_value("dark is a wish").run()
+    press(ann, "wish")
+    press(ann, "Skip")
+    assert "&lt;b&gt;it&lt;/b&gt; is slow" in texts(ann)
+    press(ann, "Unsure")
+    assert query(ann)["row"] == "t3", "what was left for later comes last"
+    assert "You labelled 3 of 4 rows, 1 left for later" in texts(ann)
+    press(ann, "Previous")
+    assert query(ann)["row"] == "t4" and button(ann, "Take back")
+    press(ann, "Take back")
+    press(ann, "bug")
+    press(ann, "wish")
+    assert "No row is left to label." in texts(ann) and "4 of 4" in texts(ann)
+    assert {key: row.labels["Ann"] for key, row in annotations.state(file).rows.items()} == {
+        "t1": "bug",
+        "t2": "wish",
+        "t3": "wish",
+        "t4": "bug",
+    }
+    (kept,) = [data for data in components(ann) if "places" in data]
+    assert {place["name"] for place in kept["places"]} == {"row t1", "row t2", "row t3", "row t4"}
+
+    bob = opened(tickets, "Bob")
+    assert "Ann" not in texts(bob) and "dark is a wish" not in texts(bob)
+    press(bob, "bug")
+    press(bob, "bug")
+    press(bob, "wish")
+    assert "Agreement by class" in figures(bob) and "Disagreements to decide: 1" in texts(bob)
+    assert "Ann: wish – “dark is a wish”" in texts(bob) and "Bob: bug" in texts(bob)
+
+    cleo = opened(tickets, "Cleo")
+    assert "Disagreements" not in texts(cleo)
+    next(one for one in cleo.toggle if one.label.startswith("Decide")).set_value(True).run()
+    assert "Disagreements to decide: 1" in texts(cleo) and button(cleo, "Unsure").disabled
+    decide = [one for one in cleo.button if (one.key or "").startswith("desk decide") and one.label == "wish"]
+    decide[0].click().run()
+    assert not cleo.exception and "Disagreements to decide" not in texts(cleo)
+    assert annotations.state(file).row("t2").decided == ("wish", "Cleo")
+    next(one for one in cleo.segmented_control if one.label == "Show").set_value("rows").run()
+    assert not cleo.exception and "No model has predicted this file" in texts(cleo)
+    next(one for one in cleo.segmented_control if one.label == "Show").set_value("files").run()
+    assert not cleo.exception
+
+
+def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets):
+    store.keep_rows(tickets)
+    labelling, annotations, file = Labelling(open_database()), Annotations(open_database()), tickets.sha256
+    labelling.add_classes("Ann", file, ["bug", "wish"])
+    annotations.deal("Ann", file, ["Ann", "Bob"], 1)
+    ann, bob = opened(tickets, "Ann"), opened(tickets, "Bob")
+    labelling.rename_class("Bob", file, 1, "defect")
+    press(ann, "bug")
+    assert "defect" in [one.label for one in ann.button] and "bug" not in [one.label for one in ann.button]
+    assert [row.labels for row in annotations.state(file).rows.values()] == [{"Ann": "defect"}]
+    assert "You labelled 1 of 2 rows" in texts(ann) and "You labelled 0 of 2 rows" in texts(bob)
+    labelling.remove_class("Bob", file, 2)
+    bob_before = query(bob)
+    press(bob, "wish")
+    assert "removed since" in texts(bob) and query(bob) == bob_before
+
+
+def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(tmp_path):
+    path = tmp_path / "pairs.csv"
+    lines = [f"{text},it is {n},{'yes' if n else 'No'}" for n, text in enumerate(ROWS)]
+    path.write_text("\n".join(["premise,hypothesis,Gold Label", *lines]) + "\n")
+    data = read(path, labelled=False)
+    data = replace(data, source=source.source_of(data, path))
+    store.keep_rows(data)
+    source.keep(data)
+    run = store.open_run(data.sha256, ())
+    save_file({"p": np.array([0.9, 0.2, 0.1, 0.8])}, run.folder / "label-check.safetensors", {"state": _state(run)})
+    app = opened(data, "Ann")
+    next(one for one in app.button if one.key == "desk classes of the file").click().run()
+    assert Annotations(open_database()).state(data.sha256).classes == {1: "No", 2: "yes"}
+    press(app, "Open the labels to check")
+    assert query(app)["filter"] == "`slice.labels to check`" and query(app)["sort"] == "label_p"
+    assert "You labelled 0 of 1 row where" in texts(app) and "how do I log in?" in texts(app)
+    assert "label of the file" not in texts(app)
+    next(box for box in app.checkbox if box.label == "Show the file’s label").check().run()
+    assert "label of the file" in texts(app)
+    press(app, "No")
+    assert Annotations(open_database()).state(data.sha256).row("line 4").labels == {"Ann": "No"}
+    app = opened(data, "Ann", view="files")
+    press(app, "Write the corrected file")
+    made = app.session_state["desk corrected"][1]
+    written = made.content.decode().splitlines()
+    assert made.suffix == ".csv" and written[0] == "premise,hypothesis,Gold Label,label_before,label_by"
+    assert written[3] == "how do I log in?,it is 2,No,yes,Ann"
+    assert any(one.label == "Everything (JSON)" for one in app.get("download_button"))
+
+
+def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
+    classes = [n % 2 for n in range(30)]
+    path = tmp_path / "many.csv"
+    path.write_text("id,text\n" + "".join(f"r{n},text {n}\n" for n in range(30)))
+    data = read(path, labelled=False)
+    store.keep_rows(data)
+    run, file = store.open_run(data.sha256, ()), data.sha256
+    features = np.array([[own + n / 100, -own] for n, own in enumerate(classes)], dtype=np.float16)
+    features[25] = 0.5, -0.5
+    arrays = {"rows": np.arange(30), "features": features}
+    save_file(arrays, run.folder / "label-features.safetensors", {"texts": store.header(file).texts})
+    labelling, annotations = Labelling(open_database()), Annotations(open_database())
+    labelling.add_classes("Ann", file, ["even", "odd"])
+    for n in range(19):
+        labelling.label("Ann", file, f"r{n}", 1 + classes[n])
+    app = opened(data, "Ann")
+    assert "1 more label until the first suggestion" in texts(app)
+    next(one for one in app.toggle if one.label == "Suggest the next row").set_value(True).run()
+    press(app, "odd" if classes[19] else "even")
+    for _, future in suggestions.BACKGROUND._running.values():
+        future.result()
+    app.run()
+    press(app, "even")
+    assert query(app)["row"] == "r25", "the row that the model is least sure of"
+    assert "The model’s guess" not in texts(app)
+    next(one for one in app.toggle if one.label == "Show the model’s guess").set_value(True).run()
+    assert "The model’s guess" in texts(app)
+    press(app, "odd")
+    ((guess, random, labels),) = [row.guesses["Ann"] for row in annotations.state(file).rows.values() if row.guesses]
+    assert guess in ("even", "odd") and not random and labels == 20
