@@ -117,16 +117,15 @@ def draw_unfinished() -> None:
     """Lists trainings that stopped with their server, or failed, until they are resumed or deleted."""
     running = {job.plan.name for job in TRAININGS.jobs() if isinstance(job, TrainingJob)}
     for one in training.unfinished():
-        plan, progress = one.plan, one.progress
-        if plan.name in running:
+        if one.name in running:
             continue
-        epochs = f" after {counted(len(progress.history), 'epoch')}" if progress and progress.history else ""
+        so_far = f" after {counted(one.epochs, 'epoch')}" if one.epochs else ""
         with st.container(horizontal=True, vertical_alignment="center"):
-            page_style.notice([f"The training of {plan.title} is unfinished{epochs}."])
-            resume = st.button("Resume", key=f"resume {plan.name}", disabled=JOB in st.session_state)
-            st.button("Delete", key=f"delete {plan.name}", on_click=training.delete, args=(plan,))
+            page_style.notice([f"The training of {one.title} is unfinished{so_far}."])
+            resume = st.button("Resume", key=f"resume {one.name}", disabled=JOB in st.session_state)
+            st.button("Delete", key=f"delete {one.name}", on_click=training.delete, args=(one.name,))
         if resume:
-            jobs.start(JOB, functools.partial(training.training, plan))
+            jobs.start(JOB, functools.partial(training.resumed, one.name))
             st.rerun()
 
 

@@ -40,10 +40,12 @@ def _epochs(title: str, history: Sequence[Epoch]) -> list[Figure]:
         "How often the model was right on the rows that choose the epoch: the best one is kept. They are no rows of "
         "this run."
     )
-    lines = [(str(one.epoch), score_percent(one.score), f"{one.loss:.3f}") for one in history]
+    scores = [(str(one.epoch), score_percent(one.score)) for one in history]
+    losses = [(str(one.epoch), f"{one.loss:.3f}") for one in history]
+    mean = "The mean loss on the rows that it learned from, by epoch."
     return [
-        Figure(f"Epochs of {title}", how, "", ("epoch", "right", "loss"), lines, (), right),
-        Figure(f"Loss of {title}", "The mean loss on the rows that it learned from, by epoch.", "", (), (), (), loss),
+        Figure(f"Epochs of {title}", how, "", ("epoch", "right"), scores, (), right),
+        Figure(f"Loss of {title}", mean, "", ("epoch", "loss"), losses, (), loss),
     ]
 
 
@@ -63,7 +65,7 @@ def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
         drawn = alt.Chart({"values": rows}).mark_line(color=CONTEXT, point=points).encode(x=x, y=y, tooltip=tips)
         return alt.layer(drawn).properties(height=170, description=f"{what} by epoch of {title}")
 
-    return line("score", "right on rows not trained on", "%"), line("loss", "training loss", ".2f")
+    return line("score", "dev accuracy", "%"), line("loss", "training loss", ".2f")
 
 
 def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:

@@ -220,7 +220,7 @@ class PageState:
 def _unusable(names: list[str], asked: str, shown: str | None) -> list[str]:
     """One sentence about an unavailable model, and one about all other unusable settings."""
     instead = "" if shown is None else f"; showing {shown}"
-    which = "The adapted model of this link" if base_of(asked) else f"Model “{short(asked)}”"
+    which = "The unlisted model of this link" if base_of(asked) else f"Model “{short(asked)}”"
     why = "was only kept for a day" if base_of(asked) else "isn’t available on this page"
     gone = [f"{which} {why}{instead}."] if "model" in names else []
     return gone + unusable(name for name in names if name != "model")

@@ -52,7 +52,8 @@ def write_rows(file: Path, rows: Sequence[Example], roles: Sequence[str]) -> str
 def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], bool]) -> None:
     """Trains with these options of the command into the folder ``out``, and goes on from the state there. Calls
     ``told`` with the progress twice a second; once it returns false, the best epoch so far is kept. Raises DeskError
-    with the trainer's sentence if it fails, and whatever ``told`` raises, which ends the trainer."""
+    with the trainer's sentence if it fails. An error of ``told`` passes, and the trainer goes on until this process
+    has ended: it notices, and saves its state."""
     command = [sys.executable, "-m", "trainers", "train", *options, "--out", str(out), "--resume", "--threads", "1"]
     paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **dict.fromkeys(_THREADS, "1"), "PYTHONPATH": paths}
@@ -61,14 +62,10 @@ def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], 
             [*command, "--server", str(os.getpid())], env=environment, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
-    try:
-        if hasattr(os, "setpriority"):
-            with contextlib.suppress(OSError):  # it has ended
-                os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
-        said = _watched(process, out, told)
-    finally:
-        process.kill()
-        process.wait()
+    if hasattr(os, "setpriority"):
+        with contextlib.suppress(OSError):  # it has ended
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+    said = _watched(process, out, told)
     if process.returncode:
         raise DeskError(said or "the trainer ended without a word: try again, or with fewer rows")
 

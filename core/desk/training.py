@@ -37,7 +37,8 @@ from core.wording import duration, score_percent
 
 SHARE = 0.1
 """Share of the training rows that choose the epoch."""
-_PLAN, _LOCK = "plan.json", "lock"
+_PLAN, _ABOUT, _LOCK = "plan.json", "about.json", "lock"
+"""The plan, and its name and title, which pages read on every run."""
 _LONGEST = 60
 
 
@@ -95,10 +96,11 @@ class TrainingJob(Job):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A training that no server is working on: its plan, and how far it is."""
+    """A training that no server is working on: the name and title of its checkpoint, and its finished epochs."""
 
-    plan: Plan
-    progress: TrainingProgress | None
+    name: str
+    title: str
+    epochs: int = 0
 
 
 def suits(card: Card) -> bool:
@@ -118,9 +120,9 @@ def plan_for(dataset: Dataset, divided: Division, base: str, card: Card, roles: 
     return Plan(
         new_name(epochs.split(base)[0]),
         base,
-        f"{card['title']}, {Path(dataset.name).stem[:_LONGEST]}",
+        f"{card['title'][: 2 * _LONGEST]}, {Path(dataset.name).stem[:_LONGEST]}",
         dataset.name,
-        tuple(names) if all(names) else (),
+        tuple(names) if all(names) and len({*names}) == len(names) else (),
         tuple(row for at, row in enumerate(rows) if at not in choosing),
         tuple(rows[at] for at in sorted(choosing)),
         held_out_rows(dataset, divided),
@@ -134,31 +136,37 @@ def _labelled(row: Example, label: str) -> Example:
 def unfinished() -> list[Unfinished]:
     """The trainings that were stopped, with their server or by an error, and wait to be resumed."""
     found = []
-    for folder in unlisted():
-        lock = folder / TRAINING / _LOCK
-        if lock.is_file():
-            with contextlib.suppress(Timeout, OSError, ValueError), FileLock(lock, blocking=False):
-                found.append(Unfinished(_plan(folder), training_progress.read(folder / TRAINING)))
+    for run in (folder / TRAINING for folder in unlisted()):
+        if (run / _ABOUT).is_file():
+            with contextlib.suppress(Timeout, OSError, ValueError), FileLock(run / _LOCK, blocking=False):
+                about = checked(read_json(run / _ABOUT), Unfinished, by=LENIENT)
+                found.append(replace(about, epochs=len(_history(run))))
     return found
 
 
-def delete(plan: Plan) -> None:
+def resumed(name: str) -> TrainingJob:
+    """A job that goes on with an unfinished training. Raises DeskError if it is not there any more."""
+    folder = folder_of(name)
+    try:
+        plan = checked(read_json((folder or Path()) / TRAINING / _PLAN), Plan, by=LENIENT)
+    except (OSError, ValueError):
+        raise DeskError("this training is not here any more: start it again") from None
+    return training(plan)
+
+
+def delete(name: str) -> None:
     """Deletes an unfinished training, unless somebody has resumed it; a model that it made stays."""
-    run = plan.folder / TRAINING
-    with contextlib.suppress(Timeout, OSError), FileLock(run / _LOCK, blocking=False):
-        shutil.rmtree(run)
-        _remove_empty(plan)
+    folder = folder_of(name)
+    if folder is not None:
+        with contextlib.suppress(Timeout, OSError), FileLock(folder / TRAINING / _LOCK, blocking=False):
+            shutil.rmtree(folder / TRAINING)
+            _remove_empty(folder)
 
 
-def _remove_empty(plan: Plan) -> None:
+def _remove_empty(folder: Path) -> None:
     """Removes the folder of a checkpoint that is not there."""
-    if not (plan.folder / "card.json").is_file():
-        shutil.rmtree(plan.folder, ignore_errors=True)
-
-
-def _plan(folder: Path) -> Plan:
-    """Raises OSError and ValueError."""
-    return checked(read_json(folder / TRAINING / _PLAN), Plan, by=LENIENT)
+    if not (folder / "card.json").is_file():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def training(plan: Plan) -> TrainingJob:
@@ -190,8 +198,9 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
     before = {*store.unfinished()}
     try:
         if not (plan.folder / "card.json").is_file():
-            if not (run / _PLAN).is_file():
+            if not (run / _ABOUT).is_file():
                 write_whole(run / _PLAN, json_text(asdict(plan)))
+                write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title}))
             _train(job, plan, run)
             _publish(plan, run)
         history = _history(run)
@@ -205,12 +214,12 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
             for left in {*store.unfinished()} - before:
                 store.delete_parts(left)
             shutil.rmtree(run, ignore_errors=True)
-            _remove_empty(plan)
+            _remove_empty(plan.folder)
         raise
     except (UserError, OSError):
         if not _history(run):  # nothing to resume
             shutil.rmtree(run, ignore_errors=True)
-            _remove_empty(plan)
+            _remove_empty(plan.folder)
         raise
     shutil.rmtree(run, ignore_errors=True)
     store.put_first(plan.test.sha256, [sha256])

@@ -79,7 +79,7 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
 def test_an_adapted_model_that_is_gone_gives_way_to_its_base(own_desk, drawn):
     app = open_view("explore", model=new_name("test-light"), first="a dog", second="a cat")
     assert query(app)["model"] == "test-light"
-    gone = "The adapted model of this link was only kept for a day; showing test-light."
+    gone = "The unlisted model of this link was only kept for a day; showing test-light."
     assert gone in drawn(app)["notices"]
     assert folder_of("test-light~" + "../" * 10) is None and folder_of("no-token") is None
 

@@ -20,7 +20,7 @@ from core.desk.jobs import TRAININGS, Cancelled
 from core.errors import DeskError, UserError
 from core.training_progress import Epoch, TrainingProgress
 from tests.app.desk_page import button, figures, texts
-from tests.app.pages import open_view, query, sentences
+from tests.app.pages import components, open_view, query, sentences
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 _SHIPPED = PRETRAINED
@@ -213,8 +213,18 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     assert own.card["title"] == f"Tiny, events, epoch {epochs[-1]}" and own.name == f"{model.model}@{epochs[-1]}"
     assert load_named(f"{model.model}@{card['best_epoch']}").card["sha256"] == card["sha256"]
     assert f"{model.model}@{epochs[-1] - 10}" not in available() and len(epochs) == 12
-    app = open_view("error_desk", **query(app) | {"view": "rows"})
-    assert "Epochs of" not in figures(app) and not app.exception
+    pair = {"model": model.model, "first": "a dog is outside", "second": "the dog is outside", "epoch": str(epochs[-1])}
+    assert "epoch" not in query(open_view("compare", **pair | {"epoch": "99"}))  # it was not kept
+    explore = open_view("explore", **pair)
+    assert next(one for one in components(explore) if one.get("view") == "pair")["explanation"]["model"] == own.name
+    assert explore.select_slider[0].value == epochs[-1] and not any(
+        "Not right?" in one.label for one in explore.selectbox
+    )
+    explore.select_slider[0].set_value("kept").run()
+    assert "epoch" not in query(explore) and query(explore)["model"] == model.model and not explore.exception
+    compare = open_view("compare", **pair)
+    sections = next(one for one in components(compare) if one.get("view") == "compare")["sections"]
+    assert [one["title"] for one in sections] == [own.card["title"], "Tiny, events"] and not compare.exception
 
 
 def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
@@ -245,7 +255,8 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     job.run()
     assert job.problem == "Resume.safetensors cannot be written (No space left on device); free space."
     (left,) = training.unfinished()
-    assert left.plan == job.plan and left.progress.best_epoch == 1 and not store.runs()
+    assert (left.name, left.title, left.epochs) == (job.plan.name, "Tiny, events", 1) and not store.runs()
+    assert training.resumed(left.name).plan == job.plan
     # Another server, or this one after a restart, shows it and goes on.
     app = open_view("error_desk")
     assert "The training of Tiny, events is unfinished after 1 epoch." in " ".join(sentences(app))
@@ -274,5 +285,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     steps[:] = ["epoch", "full"]
     none.run()
     (left,) = training.unfinished()
-    training.delete(left.plan)
+    training.delete(left.name)
+    with pytest.raises(DeskError, match="not here any more"):
+        training.resumed(left.name)
     assert not training.unfinished() and not none.plan.folder.exists() and not TRAININGS.jobs()
