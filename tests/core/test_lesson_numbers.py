@@ -382,3 +382,22 @@ def test_the_ways_to_ask_why_are_those_of_the_command():
     assert values["label"] == values["class_shares"] == [0, 0, 0]
     assert own["decides"] == 1, "Two decides, and its word is the first"
     assert own["agree"] == sum(place == 1 for place in own["named"][1:]) < len(own["named"]) - 1, "not all ways say so"
+
+
+def test_a_word_is_followed_through_the_epochs_that_were_kept():
+    lesson = LESSONS["epochs"]
+    evaluated = evaluate(lesson, {"epoch": 3}, {})
+    values, kept = evaluated.values, [load_named(f"lesson-light@{epoch}") for epoch in range(1, 7)]
+    assert evaluated.words["epochs"] == [f"epoch {epoch}" for epoch in range(1, 7)] and values["last"] == 6
+    assert [*available()].count("lesson-light") == 1 and "lesson-light@7" not in available()
+    for row, verdict, dev, model in zip(values["alphas"], values["verdicts"], values["dev"], kept, strict=True):
+        shown = explain(model, lesson.texts["first"], lesson.texts["second"])
+        assert row == pytest.approx(shown.find(AttentionMap).weights[1], abs=1e-6)
+        assert verdict == pytest.approx(shown.probabilities, abs=1e-6) and dev == on_cards.dev(model.card)
+    first, third = values["alphas"][0], values["alphas"][2]
+    assert values["moved"][2] == pytest.approx(sum(abs(a - b) for a, b in zip(first, third, strict=True)) / 2)
+    assert third == pytest.approx(softmax(values["score"]), abs=1e-6) and values["largest"][2] == max(third)
+    # What the lesson's last note says.
+    assert values["alphas"][-1][1] < values["alphas"][0][1] and values["dev"][-1] > values["dev"][0]
+    with pytest.raises(LessonError, match="No epoch of nli-attconv-light was kept"):
+        evaluate(replace(lesson, checkpoints=("nli-attconv-light",)), {}, {})
