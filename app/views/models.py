@@ -175,8 +175,8 @@ def _card(name: str, card: Card, folder: Path) -> None:
         command, missing = lines.command(card), lines.missing_runs(card, available())
     with left:
         page_style.heading(str(card["title"]))
-        for name, text in lines.summary(card):
-            st.markdown(f"**{name}:** {page_style.plain(text)}")
+        for what, text in lines.summary(card):
+            st.markdown(f"**{what}:** {page_style.plain(text)}")
         lists.table((), facts)
         if command:
             are = "is" if len(missing) == 1 else "are"

@@ -106,6 +106,12 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     app.run()
     (told,) = sentences(app)
     assert "learned from 32 of these 40 rows; it is right on" in told and "of these (" in told
+    card = open_view("models", model=model.model)
+    assert "Unlisted: only who has its link" in texts(card)
+    save = {box.label: box for box in card.text_input}["Save it for all visitors of this server, under the name"]
+    save.set_value("my-model")
+    button(card, "Save the model").click().run()
+    assert "my-model" in available() and query(card)["model"] == "my-model" and not card.exception
     app = open_view("error_desk", **query(app) | {"view": "rows", "filter": "not A.learned"})
     assert "8 of 40 rows" in texts(app) and not app.exception
 
