@@ -36,7 +36,7 @@ UNKNOWN = Cell("–", None)
 def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
     """A model's cells by column. ``title``: its display name. Accuracy and MAP cannot be compared, so they are sorted
     separately."""
-    known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
+    time = TIMES.get(_of(name, card))
     data = "elsewhere" if is_external(card) else ", ".join(data.name for data in details(card).data) or "–"
     return {
         "title": _text(title),
@@ -45,7 +45,7 @@ def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
         "score": _measured(_held_out(card, folder)),
         "paper": _measured(lines.papers_result(card)),
         "size": _size_of_external(folder) if is_external(card) else _size(card),
-        "time": Cell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
+        "time": Cell(_milliseconds(time), time),
     }
 
 
@@ -108,8 +108,8 @@ def _measured(result: lines.Result | None) -> Cell:
     return Cell(f"{result.text} ({result.data})", result.value + (result.measure == "accuracy"))
 
 
-def unmeasured(cards: Mapping[str, Card]) -> list[str]:
-    """Models whose explanation has not been timed yet."""
+def untimed(cards: Mapping[str, Card]) -> list[str]:
+    """The models whose explanation this server has not timed and can time."""
     return [name for name, card in cards.items() if _of(name, card) not in TIMES and not _waits(name, card)]
 
 

@@ -96,7 +96,8 @@ def _shown_on(name: str, card: Card) -> None:
 
 
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
-    """All models by task; then times the explanations this server has not timed yet."""
+    """All models by task, and a button that times their explanations: it loads every model, so nobody has to wait for
+    it, or for a model that it has pushed out of memory, who did not ask."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows, shown = {}, titles(models)
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
@@ -115,13 +116,14 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         for place, _ in selected.cells:
             PAGE.set(replace(PAGE.state, model=names[place]))
 
-    missing = table.unmeasured(cards)
-    timing = " It is being timed …" if missing else ""
+    untimed = table.untimed(cards)
+    timed = str(PAGE.state.sort).endswith("time") or any(cells["time"] != table.UNKNOWN for cells in rows.values())
+    columns = [column for column in COLUMNS if column != "time" or timed]
     page_style.heading(f"All {len(names)} models")
     page_style.note("Click a row to open its card; click a column name to sort.")
     scale = page_style.enlarged(PAGE.state.projector)
     st.dataframe(
-        pd.DataFrame([{column: rows[name][column].text for column in COLUMNS} for name in names]),
+        pd.DataFrame([{column: rows[name][column].text for column in columns} for name in names]),
         key=key,
         height="content",
         row_height=round(_ROW * scale),
@@ -132,9 +134,11 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         alt="Table of models",
     )
     page_style.note(
-        "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data. "
-        f"“Explains in”: one example, on this machine.{timing}"
+        "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
+        + (" “Explains in”: one example, on this machine." if timed else "")
     )
+    if untimed and st.button("Time the models on this machine", icon=":material/timer:", on_click=PAGE.touch):
+        _time(untimed, cards)
     points = sizes.sizes(cards, {name: model.folder for name, model in models.items()})
     if len(points) > 1:
         page_style.heading("Accuracy against size")
@@ -142,11 +146,16 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
             "A name marks each gain of a point or more over smaller models; point at a mark for the others."
         )
         charts.draw(sizes.chart(points), PAGE.state.projector, key="accuracy against size")
-    if missing:
-        with st.spinner("Timing each model’s explanation of an example on this machine …"):
-            for name in missing:
-                table.measure(name, cards[name])
-        st.rerun()
+
+
+def _time(names: Sequence[str], cards: Mapping[str, Card]) -> None:
+    """Times each model's explanation of an example. Whoever leaves the page or clicks elsewhere ends it; what is timed
+    by then is kept."""
+    bar = st.progress(0.0)
+    for done, name in enumerate(names):
+        bar.progress(done / len(names), f"Timing model {done + 1} of {len(names)} …")
+        table.measure(name, cards[name])
+    st.rerun()
 
 
 def _columns(scale: float) -> dict[str, Any]:

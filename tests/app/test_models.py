@@ -37,14 +37,13 @@ def rows(app):
 
 def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     app, page = models()
-    assert rows(app)["Test light (test-light)"] | {"time": ""} == {
+    assert rows(app)["Test light (test-light)"] == {
         "title": "Test light (test-light)",
         "task": "entailment",
         "data": "none",
         "score": "50.0\u00a0% (SNLI dev)",
         "paper": "–",
         "size": "627 + 204 word projection",
-        "time": "",
     }
     assert "**Other** <b>:smile:</b>" in rows(app)
     assert page.count('class="pl-notice"') == 2
@@ -65,20 +64,24 @@ def test_a_card_begins_with_what_the_model_is_how_good_and_what_for():
     assert "Licence of the weights" in page
 
 
-def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
+def test_nobody_waits_for_times_and_a_button_measures_them():
     app, _ = models()
+    assert "time" not in app.dataframe[0].value.columns
     shown = rows(app)
-    assert all(
-        re.fullmatch(r"[\d.]+ ms", shown[title]["time"]) for title in ("Test light (test-light)", "Test one way")
-    )
-    assert shown["Test light (test-truncated)"]["time"] == "–"
     assert shown["AttConv light"]["paper"] == "86.3\u00a0% (SNLI test)"
     assert shown["GRU k-max-max, WikiQA"]["score"].startswith("MAP ")
 
 
-def test_an_untimed_model_is_labelled_as_such(checkpoints):
-    card = read_card(checkpoints / "test-light") | {"sha256": "never timed"}
-    assert model_table.row("test-light", "Test light", card, checkpoints / "test-light")["time"].text == "…"
+def test_the_models_are_timed_on_request_and_one_that_cannot_be_used_has_no_time(monkeypatch):
+    wanted = ("test-light", "test-truncated")
+    untimed = model_table.untimed
+    monkeypatch.setattr(model_table, "untimed", lambda cards: [name for name in untimed(cards) if name in wanted])
+    app, _ = models()
+    next(button for button in app.button if button.label.startswith("Time")).click().run()
+    shown = rows(app)
+    assert re.fullmatch(r"[\d.]+ ms", shown["Test light (test-light)"]["time"])
+    assert shown["Test light (test-truncated)"]["time"] == shown["AttConv light"]["time"] == "–"
+    assert not [button for button in app.button if button.label.startswith("Time")]
 
 
 @pytest.mark.parametrize(
