@@ -25,6 +25,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from app.api.refusals import Refused, sentence
+from core.allocator import return_freed_memory
 from core.errors import UserError
 from core.progress import Progress
 from core.shared_cache import SharedCache
@@ -56,7 +57,7 @@ class Lane(enum.Enum):
     LONG = "long"
 
 
-THREADS = {Lane.QUICK: 4, Lane.FIRST: SLOTS, Lane.COLD: 8, Lane.LONG: SLOTS + 3}
+THREADS = {Lane.QUICK: 4, Lane.FIRST: SLOTS, Lane.COLD: 8, Lane.LONG: SLOTS + 2}
 """Maximum number of threads by lane. A long computation on two texts of 150 words keeps 50 MB."""
 
 
@@ -241,6 +242,8 @@ class Executor:
         if update:
             for tell in listeners:
                 tell(update)
+        if work.lane is Lane.LONG:
+            return_freed_memory()
 
     def _progress(self, work: _Work, done: int, of: int) -> None:
         """Reports a computation's progress; may block here. Raises Ended and _Postponed."""
