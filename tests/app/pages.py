@@ -85,6 +85,9 @@ def open_file(app, text):
     ).run()
 
 
+LOOK = 50
+"""Milliseconds between two looks at whether a page is at rest. By default there is one at each frame, and a browser
+that draws 60 of them a second takes from the server the time that the page waits for."""
 REST = """() => !window.asked &&
   document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]:not(:has([data-stale=true]))")"""
 
@@ -92,13 +95,13 @@ REST = """() => !window.asked &&
 def come_to_rest(page):
     """Wait until all that was asked of the server is answered and drawn, and nothing of an earlier answer stands on the
     page: Streamlit's widgets lose clicks during a redraw, an old table opens an old row, and figures move."""
-    page.wait_for_function(REST)
+    page.wait_for_function(REST, polling=LOOK)
 
 
 def settled(page):
     """Wait until the browser has drawn the page and nothing moves or fades any more."""
     come_to_rest(page)
-    page.wait_for_function(STILL)
+    page.wait_for_function(STILL, polling=LOOK)
 
 
 def type_into(page, label, text):
