@@ -3,6 +3,8 @@ or markup comes of it."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -16,7 +18,7 @@ from core.data import Dataset, Example
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.run import Predictions
-from tests.app.made_up_models import make_checkpoint
+from tests.app.made_up_models import make_checkpoint, make_filters, make_phrases
 from tests.app.pages import come_to_rest, downloaded
 from tests.app.servers import Server
 from tests.app.visitors import Visits
@@ -52,7 +54,7 @@ RENDERED = """() => {
 
 @pytest.fixture(scope="module")
 def poisoned(tmp_path_factory):
-    """A server whose only model and run have the poison wherever a text may stand; the run's address."""
+    """A server whose models and run have the poison wherever a text may stand; the run's address."""
     folder = tmp_path_factory.mktemp("poisoned")
     (folder / "checkpoints").mkdir()
     labels = [f"yes {STYLE} {LINK}", f"no {IMAGE} {TAG}", f"perhaps {SIGNS}"]
@@ -60,9 +62,13 @@ def poisoned(tmp_path_factory):
     title = f"{IMAGE} {TAG} {LINK} {PLACES}"
     notes = {"licence": POISON, "data": [{"name": POISON, "rows": 0}], "task": f"{IMAGE} {STYLE} {LINK}"}
     typical = dict.fromkeys((roles["first"], roles["second"]), 30)
-    make_checkpoint(
-        folder / "checkpoints", "venom", title, 1, labels=labels, roles=roles, typical_length=typical, **notes
-    )
+    said = {"labels": labels, "roles": roles, "typical_length": typical, **notes}
+    make_checkpoint(folder / "checkpoints", "venom", title, 1, **said)
+    make_phrases(folder / "checkpoints", "venom-phrases", title, "entailment", "kmin", 3)
+    make_filters(folder / "checkpoints", "venom-filters", title)
+    for name, more in (("venom-phrases", said), ("venom-filters", {"labels": labels} | notes)):
+        card = folder / "checkpoints" / name / "card.json"
+        card.write_text(json.dumps(json.loads(card.read_text()) | more))
     card = read_card(folder / "checkpoints/venom")
     rows = tuple(
         Example(
@@ -149,12 +155,24 @@ def test_no_text_of_users_becomes_markup_on_the_desk(poisoned, visits):
 
 def test_no_text_of_users_becomes_markup_on_the_other_pages(poisoned, visits):
     pair = {"model": "venom", "first": f"a dog {POISON}", "second": f"a cat {POISON}"}
+    figures = list[str]()
     for path, query, wait in (
         ("explore", pair, ".pairlens footer"),
         ("compare", {**pair, "what": "versions", "first2": POISON, "second2": POISON}, ".pairlens"),
+        ("phrases", {**pair, "model": "venom-phrases"}, ".column .chip"),
+        ("filter-map", {**pair, "model": "venom-filters"}, ".pairlens svg"),
         ("models", {}, ".pl-note"),
         ("models", {"model": "venom"}, ".pl-note"),
     ):
         page = visits(f"/{path}?{urlencode(query)}", wait=wait)
         text = shown(unfolded(page)).replace("\N{WORD JOINER}", "")
         assert path == "models" or TAG in text, path
+        for word in page.locator(".chip, .pairlens circle").all()[:3]:
+            word.hover(force=True)
+            assert page.evaluate(RENDERED) == []
+        for button in page.get_by_role("button", name=re.compile("^Save .* as SVG$")).all()[:1]:
+            figures.append(downloaded(button).path().read_text())
+    assert len(figures) >= 3
+    for figure in figures:
+        page.set_content(figure)
+        assert page.evaluate(RENDERED) == [] and page.locator("image, script, foreignObject").count() == 0
