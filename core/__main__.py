@@ -3,6 +3,7 @@
 python -m core models
 python -m core explain --model nli-attconv-light --first "A dog runs" --second "An animal moves" --json
 python -m core why nli-two-sided --first "Three girls play" --second "Two girls play" --links
+python -m core routes nli-two-sided --first "A red car" --second "A blue car" --other-second "A red car"
 """
 
 from __future__ import annotations
@@ -48,22 +49,27 @@ def parser() -> argparse.ArgumentParser:
     asking.add_argument("--shares", action="store_true", help="instead, the share of each pair of words in a "
                         "bi-encoder's similarity, by integrated Jacobians")  # fmt: skip
     turning = commands.add_parser("turn", help="the smallest change of the words that flips the verdict")
+    dividing = commands.add_parser("routes", help="which parts of the model carry the difference to another version")
     named = "a name listed by `models`, or a checkpoint folder"
     explainer.add_argument("--model", required=True, help=named)
-    for command, what in ((explainer, "the whole Explanation"), (asking, "the Effects"), (turning, "the changes")):
+    told = {explainer: "the whole Explanation", asking: "the Effects", turning: "the changes", dividing: "the Routes"}
+    for command, what in told.items():
         if command is not explainer:
             command.add_argument("model", help=named)
         add_class_names(command)
         command.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
         command.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
         command.add_argument("--json", action="store_true", help=f"{what} as JSON")
+    for side in ("first", "second"):
+        dividing.add_argument(f"--other-{side}", metavar="TEXT", help=f"the {side} text of the other version, with as "
+                              "many words (default: the same)")  # fmt: skip
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 with one sentence on standard error for invalid input)."""
     options = parser().parse_args(joined(sys.argv[1:] if arguments is None else arguments))
-    commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn}
+    commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn, "routes": _routes}
     return status_of(lambda: commands[options.command](options))
 
 
@@ -185,6 +191,19 @@ def _turn(options: argparse.Namespace) -> None:
         roles = [side.role for side in checkpoint.read(*pair).texts()]
         names = dict(zip(checkpoint.labels, class_names(checkpoint.labels, roles[-1]), strict=True))
         print("\n\n".join(change.to_text(names) for change in changes) or "No word can be changed.")
+
+
+def _routes(options: argparse.Namespace) -> None:
+    with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.effects import Question
+        from core.evidence.as_json import to_dict
+
+    pair = options.first, options.second
+    others = options.other_first, options.other_second
+    version = [own if other is None else other for own, other in zip(pair, others, strict=True)]
+    found = Question(open_checkpoint(options.model, options.class_names), *pair).routes(*version)
+    print(json.dumps(to_dict(found), ensure_ascii=False, indent=1) if options.json else "\n".join(found.to_text()))
 
 
 if __name__ == "__main__":

@@ -232,6 +232,7 @@ class Card(Fields):
     people: NotRequired[dict[str, CardPeople]]
     pointing: NotRequired[JsonObject]
     suites: NotRequired[dict[str, JsonObject]]
+    routes: NotRequired[dict[str, JsonObject]]
     adaptation: NotRequired[JsonObject]
 
 

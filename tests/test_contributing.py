@@ -242,7 +242,7 @@ def test_what_the_page_adds_is_everywhere_without_another_line(project):
     added = (
         "an evidence record",
         "a word-effect method",
-        "an API route",
+        "an API endpoint",
         "a page",
         "a reader of data files",
         "a command",

@@ -15,9 +15,13 @@ from typing import Any
 
 import pytest
 
+from core.card import is_external
 from core.checkpoint import PRETRAINED, available, load_named
+from core.checkpoint.checkpoint import Checkpoint
 from core.explain import explain
+from core.models.features import EXTRA_SIZES
 from core.reading.word_table import file_sha256
+from tests import routes
 
 FILE = Path(__file__).with_name("shipped_numbers.json")
 KEPT: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -90,6 +94,22 @@ def test_logits_and_evidence_are_those_of_before(name: str) -> None:
                 # Sums over a field: relative to the sum of the sizes of its numbers.
                 close = pytest.approx(expected["fields"][field], abs=1e-5 * max(1.0, expected["fields"][field][3]))
                 assert values == close, field
+    if not is_external(load_named(name).card):
+        routes_are_whole(load_named(name))
+
+
+def routes_are_whole(checkpoint: Checkpoint) -> None:
+    """The parts of a shipped model of pairs carry the whole difference between two versions; made-up linguistic
+    features save reading WordNet."""
+    size = EXTRA_SIZES[checkpoint.model.config.linguistic]
+    extra = [[k / 7 - way for k in range(size)] or None for way in (0.1, 0.4)]
+    versions = (("A red dog runs home", "A dog sleeps"), ("One blue cat runs home", "A man sits"))
+    one, other = (
+        checkpoint.reader.batch(checkpoint.read(*version, extra=own))
+        for version, own in zip(versions, extra, strict=True)
+    )
+    routed = routes.check(checkpoint.model, checkpoint.card["config"], one, other, 1e-5)
+    assert routed or checkpoint.single or checkpoint.card["config"].get("context") == "none"
 
 
 if __name__ == "__main__":

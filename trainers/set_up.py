@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from core.allocator import keep_freed_memory
 from core.errors import RunError
 from core.models import PairModel
+from core.models.base import Regularised
 from core.reading.word_table import WordTable
 from trainers import linear
 from trainers.options import pick_device
@@ -90,7 +91,7 @@ def start_from(recipe: Recipe, model: nn.Module, words: WordTable, out: Path) ->
 
 def check_settings(recipe: Recipe, model: PairModel) -> None:
     """Raises RunError if a recipe requires something the model lacks."""
-    if recipe.diversity and model.regulariser() is None:
+    if recipe.diversity and not isinstance(model, Regularised):
         raise RunError(f"diversity: {recipe.architecture} has no such regularizer; leave diversity out")
     if recipe.linear and not isinstance(getattr(model, "classifier", None), nn.Linear):
         raise RunError(f"linear: {recipe.architecture} has no linear classifier to replace; leave linear out")

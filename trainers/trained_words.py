@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from core.evaluation.encoding import Encoded, Vocabulary
 from core.models import PairModel
-from core.models.base import ModelConfig, Output, WordModel
+from core.models.base import ModelConfig, Output, Regularised, WordModel
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 
@@ -88,9 +88,11 @@ class TrainedWords(nn.Module):
         """The model's output for a batch of word ids."""
         return self.model(batch.embedded(self.vectors))
 
-    def regulariser(self) -> Tensor | None:
+    def regulariser(self) -> Tensor:
         """The model's additional loss term."""
-        return self.model.regulariser()
+        model: object = self.model
+        assert isinstance(model, Regularised), "check_settings has checked it"
+        return model.regulariser()
 
     @torch.no_grad()
     def unwrapped(self, vocabulary: Vocabulary, table: WordTable, tuned: bool) -> tuple[PairModel, WordTable]:

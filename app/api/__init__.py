@@ -1,10 +1,10 @@
-"""The HTTP API shared by pages, notebooks and scripts: one route for each kind of answer (docs/api.md).
+"""The HTTP API shared by pages, notebooks and scripts: one endpoint for each kind of answer (docs/api.md).
 
-A route is a thin wrapper around the function that the command line calls, and returns the same record as JSON. The
-routes use Starlette, on which Streamlit runs: FastAPI would validate with pydantic and document the routes, but
+An endpoint is a thin wrapper around the function that the command line calls, and returns the same record as JSON. The
+endpoints use Starlette, on which Streamlit runs: FastAPI would validate with pydantic and document the endpoints, but
 :mod:`core.json_types` already validates and serialises the records, so it would duplicate both.
 
-The routes keep no session and do not import torch; the first request imports :mod:`app.api.answers`.
+The endpoints keep no session and do not import torch; the first request imports :mod:`app.api.answers`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import { capital, heading, html, percent, refill, signed, svg, table, the } from
 import { isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
+import { routesFigure } from "./routes.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
@@ -160,6 +161,7 @@ class ComparedPair extends PairView {
     this.compare = compare;
     this.why = this.answer("why", "Computing …", "word effects");
     this.because = this.answer("reason", "", "the reason");
+    this.carried = this.answer("routes", "Looking for what carries the difference …", "what carries the difference");
   }
 
   get title() {
@@ -251,7 +253,8 @@ class CompareView extends View {
   columns = [];
   verdicts = html("p");
   largest = html("p");
-  answer = html("div.answer", { "aria-live": "polite" }, this.verdicts, this.largest);
+  carried = html("div"); // by which parts of the model the difference between two versions travels
+  answer = html("div.answer", { "aria-live": "polite" }, this.verdicts, this.carried, this.largest);
   words = html("section.effects");
   /** @type {any} the name of the column for no word, if a matrix has one */
   absent = null;
@@ -288,19 +291,38 @@ class CompareView extends View {
     );
     const differences = this.differences(others.length);
     if (this.data.versions && this.columns.length > 1) this.mark();
+    this.divide();
     this.drawAnswer();
     const below = this.columns.length > 0 && html("div.columns", this.words, differences);
     return [this.answer, html("div.columns.compared", drawn), below];
   }
 
-  column({ drawing, frame, question, ...section }, number) {
+  column({ drawing, frame, ...section }, number) {
     this.columns[number] ??= new ComparedPair(this);
     const column = this.columns[number];
     column.start();
     column.section = section;
+    const { question } = section;
     const unselected = { selection: null, direction: null, asked: {} };
     column.update({ ...drawing, ...frame, ...unselected, drawing: this.data.drawing });
     for (const name of ["why", "reason"]) column.question(name, {}, question);
+  }
+
+  // The first version's model divides its difference to the second.
+  divide() {
+    const [base, other] = this.columns;
+    if (!base) return;
+    const { first, second } = other?.section.question ?? {};
+    const divided = this.data.versions && other && !this.same;
+    base.question("routes", divided ? { other: { first, second } } : null, base.section.question);
+  }
+
+  drawCarried() {
+    const [base] = this.columns;
+    const { value, element } = base?.carried ?? {};
+    if (value && value === this.known) return;
+    this.known = value;
+    refill(this.carried, value ? routesFigure(this, value, aboutOf(this.columns)) : base && element);
   }
 
   // Words that only one of the versions contains.
@@ -318,6 +340,7 @@ class CompareView extends View {
   // selected if nothing else is.
   drawAnswer() {
     const { columns } = this;
+    this.drawCarried();
     const known = columns.filter(({ effects }) => effects);
     const units = new Set(known.map(({ effects: { unit, method } }) => `${unit} ${method}`));
     const complete =

@@ -1,16 +1,20 @@
 // Under the verdict: the reason, each clause of which is a change to make with a click, and a second model's verdict.
 
 import { html, linkButton, percent, refill } from "./elements.js";
+import { keepsLengths, routesFigure } from "./routes.js";
 
 const MOST_CONTROLS = 3; // so that the page stays within 25
 
 export class Reason {
   constructor(view) {
     this.view = view;
-    const { second } = view.data.why;
+    const { second, routes } = view.data.why;
     this.answer = view.answer("reason", "Looking for what decides …", "the reason");
     this.other = second && view.answer("preview", "", "the second opinion");
+    const text = "Looking for what carries the difference …";
+    this.carried = routes && view.answer("routes", text, "how the model notices");
     this.sentence = html("p.reason.mid");
+    this.noticed = html("div");
     this.second = second && html("p.second.soft");
     this.element = this.sentence;
   }
@@ -26,12 +30,36 @@ export class Reason {
       this.drawn = answer.value ?? answer.state;
       refill(this.sentence, answer.value ? this.clauses(answer.value) : all || answer.problem ? answer.element : null);
     }
+    this.drawNoticed();
     if (!other) return;
     // After the reason, which the second model's loading would delay.
     if (answer.state !== "working") view.question("preview", { model: why.second.model });
     const { title, measured } = why.second;
     const said = other.value ? this.opinion(other.value) : "loading …";
     refill(this.second, other.problem || [`Second opinion of ${title}${measured && ` (${measured})`}: `, said]);
+  }
+
+  // By which parts of the model the reason's change reaches the verdict, once requested.
+  drawNoticed() {
+    const { view, carried } = this;
+    if (!carried) return;
+    view.question("routes", this.change ? { change: this.change } : null);
+    const shown = carried.value ?? carried.state;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    refill(this.noticed, carried.value ? routesFigure(view, carried.value) : this.change && carried.element);
+  }
+
+  // The button that requests this, for a first change that keeps the numbers of words.
+  offer(clauses) {
+    const [first] = clauses;
+    if (!this.carried || clauses.length >= MOST_CONTROLS || !first || !keepsLengths(first.edits)) return null;
+    const notice = () => {
+      this.change = this.change ? null : first.edits;
+      view.draw();
+    };
+    const { view } = this;
+    return [" ", linkButton("How does the model notice?", `How does the model notice: ${first.text}`, notice)];
   }
 
   // The sentence, if it was computed for the displayed verdict.
@@ -56,7 +84,7 @@ export class Reason {
       this.view.draw();
     };
     const slow = kind === "slow" && [" ", linkButton("Compute", "Compute the reason", compute)];
-    return [parts, quoted(rest), slow, known && [" ", html("span.known.soft", known)]];
+    return [parts, quoted(rest), slow, this.offer(clauses), known && [" ", html("span.known.soft", known)]];
   }
 
   // A second model's verdict, with a link to a comparison if the two differ and the sentence leaves room for it.
@@ -66,7 +94,8 @@ export class Reason {
     const best = probabilities.indexOf(Math.max(...probabilities));
     const { label } = verdict.classes[explanation.labels.indexOf(labels[best])];
     const { first, second, model: own } = why.question;
-    const room = (this.answer.value?.clauses.length ?? 0) < MOST_CONTROLS;
+    const { clauses = [] } = this.answer.value ?? {};
+    const room = clauses.length + Number(Boolean(this.offer(clauses))) < MOST_CONTROLS;
     const link = `compare?${new URLSearchParams({ model: own, with: model, first, second })}`;
     return [
       html("b", `${label} ${percent(probabilities[best])}`),

@@ -23,12 +23,13 @@ const correction = ({ names, label }, choose) =>
  * Text that a screen reader repeats in full when the sentence under the verdict arrives.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
- * @param {{ sentence?: any, second?: any }} [below] the sentence under the verdict, and a second opinion
+ * @param {{ sentence?: any, noticed?: any, second?: any }} [below] the sentence under the verdict, how the model
+ *   notices its change, and a second opinion
  * @param {(label: string) => void} [choose] takes the class that the user says is right
  */
 export function drawVerdict(verdict, notices, below, choose) {
   const { classes, model, what_if, meaning, gold, trained, alone, correct } = verdict;
-  const { sentence, second } = below ?? {};
+  const { sentence, noticed, second } = below ?? {};
   const { headline, bar, key } = sharesOf(classes);
   return html(
     "section.verdict.halves",
@@ -56,6 +57,7 @@ export function drawVerdict(verdict, notices, below, choose) {
         sentence,
         trained && html("p.as-trained.soft", said("trained", "As trained: ", share(named(trained)))),
       ),
+      noticed,
       second,
       alone &&
         html("p.soft", said("alone", `A model that reads only ${the(alone.judged)} says: `, share(alone), alone.model)),

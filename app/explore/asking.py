@@ -69,6 +69,7 @@ class Why:
       the softmax, or of whole ``heads``; None for a model whose weights can be set;
     - ``negatable``: by role, the words before which “not” can be inserted;
     - ``like``: whether the model has an index of training rows;
+    - ``routes``: whether a difference between two versions can be divided among the model's routes;
     - ``second``: the model for the second opinion, None if there is none;
     - ``shows``: the possible contents of the matrix, by name.
     """
@@ -81,6 +82,7 @@ class Why:
     costs: Mapping[str, str]
     negatable: Mapping[str, Sequence[int]]
     like: bool
+    routes: bool
     second: Second | None
     shows: Mapping[str, str]
     what_if: WhatIf
@@ -105,6 +107,7 @@ def why(answered: Answered) -> Why:
         },
         negatable={side.role: negatable([token.text for token in side.tokens]) for side in sides},
         like=has_index(checkpoint),
+        routes=question.divisible,
         second=_second(answered),
         shows=_shows(answered.shown),
         what_if=what_if.panel(page, checkpoint, answered.steps),

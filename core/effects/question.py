@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from core.effects import reason, turning
+from core.effects import layers, reason, routes, turning
 from core.effects.adversary import with_adversary
 from core.effects.asked_pair import AskedPair
 from core.effects.faithfulness import faithfulness
@@ -17,8 +17,11 @@ from core.effects.words import DROPPED, TAKEN_AWAY, Progress, part, places, unhe
 from core.errors import UserError
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
+from core.evidence.layer_routes import LayerRoutes
 from core.evidence.reason import Reason
+from core.evidence.routes import Routes
 from core.evidence.similarity_shares import SimilarityShares
+from core.external.model import CrossEncoder
 
 
 class Question(AskedPair):
@@ -78,6 +81,21 @@ class Question(AskedPair):
         """The share of each pair of input words in the similarity of a bi-encoder, by integrated Jacobians
         (:mod:`core.effects.jacobians`). Raises UserError for any other model."""
         return integrated_jacobians(self.checkpoint, self.reading, progress)
+
+    @property
+    def divisible(self) -> bool:
+        """Whether the difference to another version can be divided (:meth:`routes`)."""
+        model = self.checkpoint.model
+        return bool(model.states if isinstance(model, CrossEncoder) else model.routes(self.checkpoint.card["config"]))
+
+    def routes(self, first: str, second: str = "", *, progress: Progress = unheard) -> Routes | LayerRoutes:
+        """How the difference to another version of the pair divides among the model's routes
+        (:func:`core.effects.routes.divide`), or which states and heads of a transformer restore it
+        (:func:`core.effects.layers.divide`). Raises RoutesError if it cannot be divided."""
+        versions = self.reading, self.checkpoint.read(first, second)
+        if isinstance(self.checkpoint.model, CrossEncoder):
+            return layers.divide(self.checkpoint, *versions, progress)
+        return routes.divide(self.checkpoint, *versions)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
         """How faithful the explanations of this verdict are, including the adversary found."""

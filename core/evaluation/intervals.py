@@ -67,6 +67,13 @@ def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def bootstrap_median(values: np.ndarray) -> tuple[float, float]:
+    """95 % percentile interval of the median of ``values [N]`` over resampled items."""
+    picked = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
+    low, high = np.percentile(np.median(values[picked], axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
 def mean_of(values: Sequence[float]) -> Interval:
     """The mean of one value per item, with :func:`bootstrap_mean`."""
     numbers = np.array(values)

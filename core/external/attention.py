@@ -16,7 +16,8 @@ from torch.overrides import TorchFunctionMode
 
 from core.layers.attention import Knockout
 
-_SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
+SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
+"""The functions that compute attention weights."""
 
 
 class Attention(TorchFunctionMode):
@@ -36,7 +37,7 @@ class Attention(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func not in _SOFTMAX or not args or args[0].ndim != 4 or args[0].shape[-2:] != (self._pieces,) * 2:
+        if func not in SOFTMAX or not args or args[0].ndim != 4 or args[0].shape[-2:] != (self._pieces,) * 2:
             return func(*args, **kwargs)
         layer, self._layers = self._layers, self._layers + 1
         if self._most is not None and layer >= self._most:
@@ -68,7 +69,7 @@ def layers_of(body: Any, inputs: Mapping[str, Tensor]) -> int:
     except Exception:
         return 0
     finally:
-        _without_hooks(body)
+        without_hooks(body)
     seen = attention.weights
     if getattr(body.config, "is_encoder_decoder", False):
         returned = output.get("encoder_attentions") or ()
@@ -85,7 +86,7 @@ def _same(returned: Tensor | None, softmax: Tensor) -> bool:
     return returned is not None and returned.shape == softmax.shape and torch.allclose(returned, softmax, atol=1e-6)
 
 
-def _without_hooks(body: torch.nn.Module) -> None:
+def without_hooks(body: torch.nn.Module) -> None:
     """transformers leaves behind the hooks with which it collects attention."""
     for module in body.modules():
         module._forward_hooks.clear()

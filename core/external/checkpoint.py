@@ -25,6 +25,7 @@ from core.external.loading import body_of, check_vocabulary, longest_of, tokeniz
 from core.external.model import CrossEncoder, CrossEncoderConfig
 from core.external.modules import layout_of
 from core.external.names import called
+from core.external.patching import states_of
 from core.external.pieces import PieceReader
 from core.external.settings import SETTINGS, settings_of
 from core.external.towers import Scorer, pooled_layers, tower_of
@@ -135,7 +136,7 @@ def _of_cross(folder: Path, state: FilesState, card: Card) -> ExternalCheckpoint
         tokenizer, min(most, layout.limit or most), bool(card.get("second_first")), layout.prompt, layout.lower
     )
     config = checked(card["config"], CrossEncoderConfig)
-    model = CrossEncoder(config, body, _softmaxes(reader, body), card["name"]).eval()
+    model = CrossEncoder(config, body, *_calls(reader, body, card["name"])).eval()
     external = _tried(ExternalCheckpoint(card["name"], folder, model, card, default_table(), state, reader))
     model.together = _answers_together(external)
     model.differentiable = _has_gradients(external, model, reader)
@@ -188,11 +189,13 @@ def _counted(external: ExternalCheckpoint, model: CrossEncoder, reader: PieceRea
 
 
 @torch.inference_mode()
-def _softmaxes(reader: PieceReader, body: torch.nn.Module) -> int:
-    """How many of a transformer's softmaxes are its layers' attention."""
+def _calls(reader: PieceReader, body: torch.nn.Module, name: str) -> tuple[int, str, tuple[int, ...]]:
+    """How many of a transformer's softmaxes are its layers' attention, its name, and which results are the states after
+    its layers."""
     sides = [ReadText("", text, tuple(reader.tokens(text))) for text in TYPICAL]
     pieces = reader.pieces([reader.fitting(sides)])
-    return layers_of(body, {**pieces.inputs, "attention_mask": pieces.real.long()})
+    inputs = {**pieces.inputs, "attention_mask": pieces.real.long()}
+    return layers_of(body, inputs), name, states_of(body, inputs)
 
 
 @torch.inference_mode()

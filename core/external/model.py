@@ -16,6 +16,7 @@ from core.evidence.matrix import matrix
 from core.external.attention import Attention
 from core.external.base import ExternalModel, blaming
 from core.external.between import between, chosen_attention
+from core.external.patching import LayerPatch, Patched
 from core.external.pieces import Pieces
 from core.json_types import JsonObject, setting
 from core.layers.attention import Knockout
@@ -73,17 +74,23 @@ class CrossEncoder(ExternalModel[Pieces]):
     """A transformer that reads both texts together and classifies the pair, loaded with Hugging Face's library.
 
     ``body`` comes from ``AutoModelForSequenceClassification``, with eager attention; ``softmaxes``: how many of a
-    call's are its layers' (:func:`core.external.attention.layers_of`).
+    call's are its layers' (:func:`core.external.attention.layers_of`); ``states``: which of a call's results are the
+    states after each layer (:func:`core.external.patching.states_of`).
     """
 
     records = (AttentionMap, AttentionHeads)
     refusal = "a transformer's weights cannot be set: ablate its links instead"
 
     def __init__(
-        self, config: CrossEncoderConfig, body: torch.nn.Module, softmaxes: int, name: str = ExternalModel.name
+        self,
+        config: CrossEncoderConfig,
+        body: torch.nn.Module,
+        softmaxes: int,
+        name: str = ExternalModel.name,
+        states: tuple[int, ...] = (),
     ) -> None:
         super().__init__(config)
-        self.body, self.softmaxes, self.name = body, softmaxes, name
+        self.body, self.softmaxes, self.name, self.states = body, softmaxes, name, states
         self.together = True
         """Whether several rows may be padded and run together with the same answers as alone."""
 
@@ -131,6 +138,15 @@ class CrossEncoder(ExternalModel[Pieces]):
         with Attention(pieces.real.shape[1], knockout, seen=seen, layers=self.softmaxes) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
         return Output(logits, logits, CrossEncoderTrace(attention.weights, pieces, shown))
+
+    def patched(self, versions: Pieces, patch: LayerPatch) -> Tensor:
+        """Logits ``[W + 2 H + 2, C]`` of a pair, with parts of a layer from the other version (:class:`LayerPatch`).
+        ``versions``: the one version and the other, as two rows with equal numbers of pieces."""
+        rows = [0] * (len(patch.states) + 2 * patch.heads + 1) + [1]
+        inputs = {name: values[rows] for name, values in versions.inputs.items()}
+        with blaming(self.name), Patched(patch, self.states[patch.layer]):
+            logits: Tensor = self.body(**inputs, attention_mask=versions.real[rows].long()).logits
+        return logits
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: CrossEncoderTrace = output.trace

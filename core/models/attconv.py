@@ -33,6 +33,7 @@ from core.models.base import (
     setting,
 )
 from core.models.filters import filter_records
+from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -122,26 +123,26 @@ class AttConv(WordModel):
         """The states to which the attentive context is added, ``[B, T, d] -> [B, T, d]``."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+    def forward(self, batch: Batch, override: Override | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, T_x, T_y]`` replaces the softmax weights, one per context if there are several (None keeps the
         model's); not allowed without a context.
 
         Raises ValueError for an override of another shape or without a context, and if both sides are judged.
         """
         x, x_mask = self.words(batch.x), batch.x.mask
-        beneficiary = self.beneficiary(x, x_mask)
+        beneficiary = patching(OWN, self.beneficiary(x, x_mask))
         trace: AttConvTrace | ContextsTrace
         if self.match is None:
             refuse(override)
-            pooled, trace = self._pooled(beneficiary, x_mask, None, None, None)
+            pooled, trace = self._pooled(beneficiary, x_mask, None, None, None, patching)
         elif self.config.context == "each":
-            pooled, trace = self._beside_each(x, beneficiary, x_mask, batch.ys, override)
+            pooled, trace = self._beside_each(x, beneficiary, x_mask, batch.ys, override, patching)
         else:
             source = self.source(x, x_mask)
             y_mask = x_mask if self.config.context == "intra" else batch.y.mask
             focus = source if self.config.context == "intra" else self.source(self.words(batch.y), y_mask)
             (given,) = each_map(override, 1)
-            pooled, trace = self._pooled(beneficiary, x_mask, source, (focus, y_mask), given)
+            pooled, trace = self._pooled(beneficiary, x_mask, source, (focus, y_mask), given, patching)
         return Output(self.classifier(self.dropped(pooled)), pooled, trace)
 
     def _pooled(
@@ -151,20 +152,27 @@ class AttConv(WordModel):
         source: Tensor | None,
         y: tuple[Tensor, Tensor] | None,
         override: Tensor | None,
+        patching: Patching,
     ) -> tuple[Tensor, AttConvTrace]:
         """The filters ``[B, K]`` over t_x with one context, given by its focus and mask (None: no context)."""
         scores = weights = context = None
         if self.match is not None and source is not None and y is not None:
             focus, y_mask = y
             scores = self.match(source, focus)
-            weights = attention_weights(scores, y_mask, override)
-            context = weights @ focus  # [Yin18 eq. 4]
+            weights = patching(WEIGHTS, attention_weights(scores, y_mask, override))
+            context = weights @ patching(ATTENDED, focus)  # [Yin18 eq. 4]
         preactivations = self.convolution(beneficiary, context)
         pooled, winners = masked_max(torch.tanh(preactivations), x_mask)
         return pooled, AttConvTrace(beneficiary, scores, weights, context, preactivations, winners)
 
     def _beside_each(
-        self, x: Tensor, beneficiary: Tensor, x_mask: Tensor, contexts: Sequence[Side], override: Override | None
+        self,
+        x: Tensor,
+        beneficiary: Tensor,
+        x_mask: Tensor,
+        contexts: Sequence[Side],
+        override: Override | None,
+        patching: Patching,
     ) -> tuple[Tensor, ContextsTrace]:
         """One pass per context; each filter keeps its largest value ("context-wise", section 4.3)."""
         source, traces, values = self.source(x, x_mask), [], []
@@ -176,9 +184,8 @@ class AttConv(WordModel):
             # Rows differ in their number of contexts: only those that have this one are computed.
             y = Side(side.words[own], side.mask[own])
             focus = self.source(self.words(y), y.mask)
-            pooled, trace = self._pooled(
-                beneficiary[own], x_mask[own], source[own], (focus, y.mask), None if given is None else given[own]
-            )
+            given = None if given is None else given[own]
+            pooled, trace = self._pooled(beneficiary[own], x_mask[own], source[own], (focus, y.mask), given, patching)
             least = pooled.new_full((len(own), pooled.shape[1]), -torch.inf)
             values.append(least.masked_scatter(own[:, None], pooled))
             traces.append(trace)
@@ -196,6 +203,11 @@ class AttConv(WordModel):
         """The judged text alone suffices if the other one is not read; it represents one side."""
         context = config.get("context", "extra")
         return Reads((1,) if context in ("extra", "each") else (0, 1), lines=context == "each", both=False)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        """Without a context there is only one."""
+        return () if config.get("context") == "none" else ATTENTION
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
         """The columns of several contexts are concatenated in their record."""

@@ -11,8 +11,10 @@ from core.evidence import PooledAttention
 from core.evidence.attention_map import FINAL_STATE
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.recurrent import read_packed
-from core.models.base import AttentionLinks, Evidence, Output, Wanted, register
+from core.models.base import AttentionLinks, Evidence, Output, Settings, Wanted, register
 from core.models.baselines import LookingBaseline, LookingConfig
+from core.models.features import extra_route
+from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -60,7 +62,7 @@ class AttentiveLSTM(LookingBaseline):
         self.combine_context = nn.Linear(size, size, bias=False)
         self.combine_last = nn.Linear(size, size, bias=False)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, T_y]`` replaces α.
 
         Raises ValueError if its shape differs or linguistic features do not fit.
@@ -72,9 +74,13 @@ class AttentiveLSTM(LookingBaseline):
         scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
         own = attention_weights(scores[:, None], first.mask)[:, 0]
         weights = own if override is None else put_in_place(override, own, first.mask)
-        context = (weights[:, None] @ states)[:, 0]
-        own = torch.tanh(self.combine_context(context) + self.combine_last(last))
-        return self.classify(own, own.shape[1], batch, AttentiveLSTMTrace(scores, weights, states))
+        context = (patching(WEIGHTS, weights)[:, None] @ patching(ATTENDED, states))[:, 0]
+        own = torch.tanh(self.combine_context(context) + self.combine_last(patching(OWN, last)))
+        return self.classify(own, own.shape[1], batch, AttentiveLSTMTrace(scores, weights, states), patching)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return *ATTENTION, *extra_route(config)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if PooledAttention in wanted:

@@ -21,8 +21,10 @@ from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.base import AttentionLinks, Evidence, Output, Wanted, register, setting
+from core.models.base import AttentionLinks, Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import LookingBaseline, PoolingConfig
+from core.models.features import extra_route
+from core.models.routes import POOLING, STATES, UNPATCHED, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -37,6 +39,10 @@ class AttentivePooling(LookingBaseline):
     """Evidence shared by both: each word's weight in pooling, for either sentence or a single text."""
 
     config: PoolingConfig
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return POOLING, STATES, *extra_route(config)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if PooledAttention in wanted:
@@ -87,7 +93,7 @@ class APCNN(AttentivePooling):
         self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
         self.match = Match("bilinear", config.hidden)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, T_x, T_y]`` replaces G.
 
         Raises ValueError if its shape differs or linguistic features do not fit.
@@ -101,9 +107,12 @@ class APCNN(AttentivePooling):
             scores = put_in_place(override, scores, _both(x_mask, y_mask))
         x_weights = _pooling_weights(scores, x_mask, y_mask)
         y_weights = _pooling_weights(scores.transpose(1, 2), y_mask, x_mask)
-        first, second = (y_weights[:, None] @ y)[:, 0], (x_weights[:, None] @ x)[:, 0]
+        first, second = (
+            (patching(POOLING, weights)[:, None] @ patching(STATES, states))[:, 0]
+            for weights, states in ((y_weights, y), (x_weights, x))
+        )
         own = torch.cat([self.config.joined(first, second), F.cosine_similarity(first, second)[:, None]], dim=1)
-        return self.classify(own, own.shape[1] - 1, batch, APCNNTrace(scores, x_weights, y_weights))
+        return self.classify(own, own.shape[1] - 1, batch, APCNNTrace(scores, x_weights, y_weights), patching)
 
 
 def _both(x_mask: Tensor, y_mask: Tensor) -> Tensor:
@@ -176,7 +185,7 @@ class ABCNN(AttentivePooling):
             self.register_parameter(name, rows if channels == 2 else None)
         self.convolution = nn.Linear(WIDTH * channels * size, size)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, T_x, T_y]`` replaces A over words, or A' for ABCNN-2.
 
         Raises ValueError if its shape differs or linguistic features do not fit.
@@ -193,14 +202,17 @@ class ABCNN(AttentivePooling):
         if kind == "states":
             x, y = self._convolve(x), self._convolve(y)
             scores = output_scores = matched(self._near(x, y))
+            x, y = patching(STATES, x), patching(STATES, y)
         else:
             scores = matched(self._near(x, y))
-            x = self._convolve(x, _feature_map(scores, self.x_map))
-            y = self._convolve(y, _feature_map(scores.mT, self.y_map))
+            mapped = patching(POOLING, scores)
+            x = self._convolve(patching(STATES, x), _feature_map(mapped, self.x_map))
+            y = self._convolve(patching(STATES, y), _feature_map(mapped.mT, self.y_map))
             output_scores = self._near(x, y) * both if kind == "both" else scores
         x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
         if self.config.means:
             x_weights, y_weights = x_weights / y_mask.sum(1, keepdim=True), y_weights / x_mask.sum(1, keepdim=True)
+        x_weights, y_weights = patching(POOLING, x_weights), patching(POOLING, y_weights)
         # The bias makes states on padding non-zero; a weight of 0 keeps them out of the pooling windows of real words.
         pooling = (y_mask.to(y), x_mask.to(x)) if kind == "words" else (y_weights, x_weights)
         if kind == "words" or self.config.means:
@@ -209,7 +221,7 @@ class ABCNN(AttentivePooling):
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
         own = torch.cat([self.config.joined(first, second), torch.stack(similarities, dim=1)], dim=1)
         trace = ABCNNTrace(scores, output_scores, x_weights, y_weights)
-        return self.classify(own, own.shape[1] - 2, batch, trace)
+        return self.classify(own, own.shape[1] - 2, batch, trace, patching)
 
     def _convolve(self, *channels: Tensor) -> Tensor:
         return torch.tanh(self.convolution(windows(torch.cat(channels, dim=-1), WIDTH)))

@@ -14,7 +14,7 @@ import copy
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, get_type_hints, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -27,6 +27,7 @@ from core.json_types import setting as setting
 from core.layers.attention import Knockout, Override
 from core.layers.projection import read_words
 from core.models.answers import SOFTMAX, ModelAnswers
+from core.models.routes import Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
@@ -113,12 +114,14 @@ class Intervention:
 
     ``attention``: replaces the model's attention. ``crossings``: False sets q, the share of words whose attention
     crosses a word's, to 0 (:attr:`Reads.crossings`). For a transformer, ``head``: the head whose attention
-    the evidence shows, empty for the default one, None without evidence; ``knockout``: the links to ablate."""
+    the evidence shows, empty for the default one, None without evidence; ``knockout``: the links to ablate.
+    ``patching``: the routes taken from the other one of two versions."""
 
     attention: Override | None = None
     crossings: bool = True
     head: str | None = None
     knockout: Knockout | None = None
+    patching: Patching | None = None
 
     @property
     def overrides(self) -> int:
@@ -227,6 +230,14 @@ class Knockouts(Protocol):
         """The mean attention of a word to the other text by layer and head, ``[layers, heads]``."""
 
 
+@runtime_checkable
+class Regularised(Protocol):
+    """The interface that a recipe's ``diversity`` requires of a model."""
+
+    def regulariser(self) -> Tensor:
+        """An additional term of the loss."""
+
+
 class PairModel(nn.Module):
     """Base of all models. ``classifier`` reads :attr:`Output.features`; a forward pass stores nothing on the module, so
     threads may share it."""
@@ -293,6 +304,12 @@ class PairModel(nn.Module):
         """The input of a model with these settings."""
         return Reads()
 
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        """The routes of a model with these settings, at most four, each of which :meth:`forward` passes through its
+        argument ``patching``; empty if there are none to tell apart."""
+        return ()
+
     def lay_out(self, override: Override, reading: Reading) -> Override:
         """Converts an override indexed like the records to a batch of 1 for :meth:`forward` and :meth:`under`."""
         if isinstance(override, Tensor):
@@ -327,18 +344,26 @@ class PairModel(nn.Module):
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """:meth:`forward` with parts of the computation replaced; all interventions go through this method. For a batch
-        of 1 the attention may be a batch of overrides; the output then has one row per override.
+        of 1 the attention may be a batch of overrides; the output then has one row per override. With routes to patch,
+        the batch has M pairs in the one version and then in the other, and the output M rows per row of the patching.
 
         Raises ValueError if the model does not compute the replaced part, and for attention of another shape.
         """
+        if intervention.patching is not None:
+            return self._patched(batch, intervention.patching)
         if not intervention.crossings:
             raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
         several = len(batch.first.mask) == 1 and intervention.overrides > 1
         return self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
 
-    def regulariser(self) -> Tensor | None:
-        """An additional term of the loss; None if the model has none."""
-        return None
+    def _patched(self, batch: Batch, patching: Patching) -> Output:
+        if not patching.takes:
+            raise ValueError(f"{self.spec.title} has no routes to tell apart")
+        rows, pairs = len(next(iter(patching.takes.values()))), len(batch.first.mask) // 2
+        ones = [*range(pairs)]
+        several = batch.rows([*ones * (rows + 1), *range(pairs, 2 * pairs)])
+        output: Output = self(several, patching=replace(patching, pairs=pairs))
+        return output._replace(logits=output.logits[: rows * pairs], features=output.features[: rows * pairs])
 
 
 def exchanged(model: PairModel, name: str, layer: nn.Linear | nn.Identity, **settings: object) -> PairModel:

@@ -28,7 +28,8 @@ from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
 from core.models.base import Evidence, ModelConfig, Output, Reads, Settings, Wanted, register, setting
-from core.models.features import EXTRA_SIZES, PairFeatures
+from core.models.features import EXTRA_SIZES, PairFeatures, extra_route
+from core.models.routes import ATTENTION, FIRST, SECOND, TEXT_BY_TEXT, UNPATCHED, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -121,11 +122,16 @@ class Addition(Baseline):
     def __init__(self, config: BaselineConfig) -> None:
         super().__init__(config, 2 * config.input_size, projected=False)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
-        own = torch.cat([self.words(side).sum(1) for side in (batch.first, batch.second)], dim=1)
-        return self.classify(own, own.shape[1], batch)
+        first, second = (self.words(side).sum(1) for side in (batch.first, batch.second))
+        own = torch.cat([patching(FIRST, first), patching(SECOND, second)], dim=1)
+        return self.classify(own, own.shape[1], batch, patching=patching)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return *TEXT_BY_TEXT, *extra_route(config)
 
 
 @register("cnn", title="CNN", paper="Yang et al. 2015", section="3")
@@ -152,12 +158,18 @@ class PairCNN(Baseline):
         # Starting from the identity, each form is the dot product at first; the classifier's weights tell them apart.
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return *TEXT_BY_TEXT, *extra_route(config)
+
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """Raises ValueError for any ``override``: the model has no attention."""
         refuse(override)
         # Dropping one of C - 1 features would drop the answer, so dropout applies to the sentence vectors.
         first, second = (self.dropped(self.sentence(side)) for side in (batch.first, batch.second))
-        return self.classify(torch.einsum("bd,kde,be->bk", first, self.similarity, second), 0, batch)
+        first, second = patching(FIRST, first), patching(SECOND, second)
+        similarities = torch.einsum("bd,kde,be->bk", first, self.similarity, second)
+        return self.classify(similarities, 0, batch, patching=patching)
 
     def sentence(self, side: Side) -> Tensor:
         """A sentence's vector q or a, ``[B, T, D] -> [B, d]``."""
@@ -168,6 +180,10 @@ class CrossAttending(Baseline):
     """A baseline whose trace is a :class:`CrossAttention`."""
 
     records = (AttentionMap, AttentiveContext)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return *ATTENTION, *extra_route(config)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """One map and its contexts per direction, the second sentence's words first."""

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from core.layers.attention import CrossAttention, Override, attend_both_ways, attention_weights
 from core.models.base import Output, register, setting
 from core.models.baselines import BaselineConfig, CrossAttending
+from core.models.routes import ATTENDED, OWN, UNPATCHED, WEIGHTS, Patching
 from core.reading.batch import Batch, Side
 
 FAR = 11
@@ -74,7 +75,7 @@ class Decomposable(CrossAttending):
         self.compare = TwoLayers(2 * width, size, dropout)
         self.aggregate = TwoLayers(2 * size, size, dropout)
 
-    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+    def forward(self, batch: Batch, override: Override | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention to the first, ``[B, T_1, T_2]`` the
         first's to the second; None keeps the model's map, and a single tensor replaces the first map.
 
@@ -83,11 +84,13 @@ class Decomposable(CrossAttending):
         (a, intra_first), (b, intra_second) = self._read(batch.first), self._read(batch.second)
         scores = self.attend(b) @ self.attend(a).mT  # [Parikh16 eq. 1]
         cross = attend_both_ways(scores, batch.first.mask, batch.second.mask, override)
-        from_second, from_first = cross.first @ b, cross.second @ a  # [Parikh16 eq. 2]
+        from_second = patching(WEIGHTS, cross.first) @ patching(ATTENDED, b)  # [Parikh16 eq. 2]
+        from_first = patching(WEIGHTS, cross.second) @ patching(ATTENDED, a)
+        a, b = patching(OWN, a), patching(OWN, b)
         parts = [self._compared(a, from_second, batch.first), self._compared(b, from_first, batch.second)]
         own = self.aggregate(torch.cat(parts, dim=1))  # [Parikh16 H]
         trace = DecomposableTrace(**vars(cross), intra_second=intra_second, intra_first=intra_first)
-        return self.classify(own, own.shape[1], batch, trace)
+        return self.classify(own, own.shape[1], batch, trace, patching)
 
     def _read(self, side: Side) -> tuple[Tensor, Tensor | None]:
         """Words ``[B, T, d]``, or with intra-sentence attention concatenated with their contexts ``[B, T, 2d]``, and

@@ -11,6 +11,7 @@ from core.layers.pooling import masked_max, masked_mean
 from core.layers.recurrent import BiLSTM
 from core.models.base import Output, register
 from core.models.baselines import BaselineConfig, CrossAttending
+from core.models.routes import ATTENDED, OWN, UNPATCHED, WEIGHTS, Patching
 from core.reading.batch import Batch, Side
 
 
@@ -43,7 +44,7 @@ class ESIM(CrossAttending):
         self.composition = BiLSTM(size, size)
         self.layer = nn.Linear(8 * size, size)
 
-    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+    def forward(self, batch: Batch, override: Override | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override``: ``[B, T_2, T_1]`` replaces the second sentence's attention, ``[B, T_1, T_2]`` the first's; None
         keeps the model's map, and a single tensor replaces the first map.
 
@@ -54,11 +55,12 @@ class ESIM(CrossAttending):
         b = self.encoder(self.words(second), second.mask)  # [Chen17 eq. 2]
         scores = b @ a.mT  # [Chen17 eq. 11]
         trace = attend_both_ways(scores, first.mask, second.mask, override)
-        from_second = trace.first @ b  # [Chen17 eq. 12]
-        from_first = trace.second @ a  # [Chen17 eq. 13]
+        from_second = patching(WEIGHTS, trace.first) @ patching(ATTENDED, b)  # [Chen17 eq. 12]
+        from_first = patching(WEIGHTS, trace.second) @ patching(ATTENDED, a)  # [Chen17 eq. 13]
+        a, b = patching(OWN, a), patching(OWN, b)
         pooled = torch.cat([*self._composed(a, from_second, first), *self._composed(b, from_first, second)], dim=1)
         own = torch.tanh(self.layer(self.dropped(pooled)))
-        return self.classify(own, own.shape[1], batch, trace)
+        return self.classify(own, own.shape[1], batch, trace, patching)
 
     def _composed(self, states: Tensor, aligned: Tensor, side: Side) -> tuple[Tensor, Tensor]:
         """Mean and max over a sentence's compared words after the second BiLSTM, ``[B, 2d]`` each."""

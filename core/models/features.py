@@ -6,11 +6,17 @@ import torch
 from torch import Tensor, nn
 
 from core.linguistics.features import FEATURES
-from core.models.base import ModelConfig, Output, WordModel
+from core.models.base import ModelConfig, Output, Settings, WordModel
+from core.models.routes import EXTRA, UNPATCHED, Patching, Route
 from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
 """Number of linguistic features by the name of their set."""
+
+
+def extra_route(config: Settings) -> tuple[Route, ...]:
+    """The route of a model's linguistic features, if its settings name some."""
+    return () if config.get("extra", "none") == "none" else (EXTRA,)
 
 
 class PairFeatures(WordModel):
@@ -50,12 +56,15 @@ class PairFeatures(WordModel):
             )
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)
 
-    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: object = None) -> Output:
+    def classify(
+        self, own: Tensor, dropped: int, batch: Batch, trace: object = None, patching: Patching = UNPATCHED
+    ) -> Output:
         """The output for own features ``[B, H]``: features ``[B, H + F]`` and logits.
 
         Dropout applies to the first ``dropped`` of them. Raises ValueError if linguistic features are missing or their
         number is wrong.
         """
-        features = self.feature_vector(own, batch.extra)
+        extra = None if batch.extra is None else patching(EXTRA, batch.extra)
+        features = self.feature_vector(own, extra)
         read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
         return Output(self.classifier(read), features, trace)

@@ -27,6 +27,8 @@ from core.layers.pooling import masked_max
 from core.layers.recurrent import BiLSTM
 from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Reads, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig
+from core.models.features import extra_route
+from core.models.routes import TEXT_BY_TEXT, UNPATCHED, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -73,7 +75,7 @@ class SentenceEncoder(Baseline):
         for any override if the model has no attention."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+    def forward(self, batch: Batch, override: Override | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override``: ``[B, R, T]`` for each sentence read, R hops over its T words, None to keep the model's own; a
         single tensor is for the first.
 
@@ -82,15 +84,20 @@ class SentenceEncoder(Baseline):
         sides = (batch.x,) if self.config.context == "none" else (batch.first, batch.second)
         own = each_map(override, len(sides))
         encoded = [self.encode(side, given) for side, given in zip(sides, own, strict=True)]
-        vectors = [side.vector for side in encoded]
+        vectors = [patching(route, side.vector) for route, side in zip(TEXT_BY_TEXT, encoded, strict=False)]
         features = vectors[0] if len(vectors) == 1 else self.config.joined(*vectors)
         weights = tuple(side.weights for side in encoded if side.weights is not None)
-        return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
+        return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None), patching)
 
     @classmethod
     def reads(cls, config: Settings) -> Reads:
         """The judged text alone suffices if the other one is not read."""
         return Reads((1,) if config.get("context", "extra") == "extra" else (0, 1))
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        """A text read alone leaves nothing to tell apart."""
+        return () if config.get("context") == "none" else (*TEXT_BY_TEXT, *extra_route(config))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """Each word's weight: the mean over all hops."""

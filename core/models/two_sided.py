@@ -47,6 +47,7 @@ from core.models.base import (
     setting,
 )
 from core.models.filters import filter_records
+from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
@@ -164,7 +165,13 @@ class TwoSided(WordModel):
         self.layer = nn.Linear(2 * config.filters, config.layer) if config.layer else None
         self.classifier = nn.Linear(config.layer or 2 * config.filters, config.classes)
 
-    def forward(self, batch: Batch, override: Override | None = None, crossings: bool = True) -> Output:
+    def forward(
+        self,
+        batch: Batch,
+        override: Override | None = None,
+        crossings: bool = True,
+        patching: Patching = UNPATCHED,
+    ) -> Output:
         """``override``: one matrix per attention map, ``[B, T_2, T_1 + 1]`` for the second sentence's words and ``[B,
         T_1, T_2 + 1]`` for the first's, with the null word last; None keeps the model's map, and a single tensor
         replaces the first map. Without ``crossings`` every q is 0. Raises ValueError for other shapes."""
@@ -172,9 +179,9 @@ class TwoSided(WordModel):
         first, second = (self.words(side) for side in sides)
         of_second, of_first = each_map(override, 2)
         matches = self._matches(*sides)
-        first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first, crossings)
+        first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first, crossings, patching)
         second_direction, second_pooled = self._compare(
-            second, first, *sides[::-1], matches.transpose(1, 2), of_second, crossings
+            second, first, *sides[::-1], matches.transpose(1, 2), of_second, crossings, patching
         )
         rows = max(len(first_pooled), len(second_pooled))  # either may have several overrides
         pooled = torch.cat([first_pooled.expand(rows, -1), second_pooled.expand(rows, -1)], dim=1)
@@ -184,6 +191,8 @@ class TwoSided(WordModel):
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """Words, their matches and the direction without an override are computed once for all overrides."""
+        if intervention.patching is not None:
+            return super().under(batch, intervention)
         return self.forward(batch, intervention.attention, intervention.crossings)
 
     def _matches(self, x: Side, y: Side) -> Tensor:
@@ -235,6 +244,7 @@ class TwoSided(WordModel):
         matches: Tensor,
         override: Tensor | None,
         crossings: bool,
+        patching: Patching,
     ) -> tuple[Direction, Tensor]:
         """The words of x compared with their contexts in y, and the pooled filters ``[B, K]``."""
         null = self.null_score
@@ -243,12 +253,13 @@ class TwoSided(WordModel):
         scores = matches - self.config.rivalry * taken[:, None]
         mask = F.pad(y_side.mask, (0, 1), value=True)
         weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask, override)
-        context = weights @ torch.cat([y, self.null_word.to(y.dtype).expand(len(y), 1, -1)], dim=1)
+        weights = patching(WEIGHTS, weights)  # the crossings follow them
+        context = weights @ torch.cat([patching(ATTENDED, y), self.null_word.to(y.dtype).expand(len(y), 1, -1)], dim=1)
         weights, alone = weights[..., :-1], weights[..., -1]
         across = self._across(weights, alone, x_side.mask)
         share = across.sum(-1) / (x_side.mask.sum(1, keepdim=True) - 1).clamp_min(1)
         share = share if crossings else torch.zeros_like(share)
-        x = x.expand(len(context), -1, -1)
+        x = patching(OWN, x).expand(len(context), -1, -1)
         joined = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
         compared = self._kept(torch.relu(self.compare(joined)), x_side.mask)
         preactivations = self.convolution(windows(compared, self.config.width))
@@ -275,6 +286,10 @@ class TwoSided(WordModel):
     @classmethod
     def reads(cls, config: Settings) -> Reads:
         return Reads(crossings=True)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return ATTENTION
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace

@@ -118,6 +118,11 @@ class Batch:
         extra = None if self.extra is None else self.extra.expand(rows, -1)
         return self._with(lambda side: Side(side.words.expand(rows, -1, -1), side.mask.expand(rows, -1)), extra)
 
+    def rows(self, numbers: Sequence[int]) -> Batch:
+        """The rows with these numbers, which may be repeated."""
+        extra = None if self.extra is None else self.extra[numbers]
+        return self._with(lambda side: Side(side.words[numbers], side.mask[numbers]), extra)
+
     def cloned(self) -> Batch:
         """A copy that can take part in autograd, which inference-mode tensors cannot."""
         return self._with(lambda side: Side(side.words.clone(), side.mask.clone()), self.extra)

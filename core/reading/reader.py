@@ -64,9 +64,14 @@ class WordReader:
         return self.table.vectors(norms)
 
     def batch(self, reading: Reading) -> Batch:
-        sides = [[self.vectors(side.norms)] for side in (reading.first, *reading.contexts)]
-        extra = None if reading.extra is None else torch.tensor([reading.extra])
-        return Batch.of(*sides, judged=reading.judged, extra=extra)
+        return self.batch_of([reading])
+
+    def batch_of(self, readings: Sequence[Reading]) -> Batch:
+        """Several rows with equal numbers of texts as a batch."""
+        rows = [(reading.first, *reading.contexts) for reading in readings]
+        sides = [[self.vectors(text.norms) for text in texts] for texts in zip(*rows, strict=True)]
+        extra = [reading.extra for reading in readings if reading.extra is not None]
+        return Batch.of(*sides, judged=readings[0].judged, extra=torch.tensor(extra) if extra else None)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from app.api import route, routes
+from app.api import endpoint, routes
 from app.api.answers import filter_map
 from app.api.door import LONGEST_BODY
-from app.api.route import ROUTES
+from app.api.endpoint import ENDPOINTS
 from core.__main__ import main
 from core.checkpoint import load_named
 from core.checkpoint import save as save_checkpoint
@@ -109,7 +109,7 @@ def test_a_model_that_is_being_loaded_holds_up_no_other_models_answers(client, m
             assert loaded.wait(60)
         return load_named(name)
 
-    monkeypatch.setattr(route, "load_named", slow)
+    monkeypatch.setattr(endpoint, "load_named", slow)
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(answer, client, "preview", model="test-other")
         assert loading.wait(60)
@@ -212,7 +212,7 @@ def test_every_line_of_the_documentation_is_answered(server):
     text = (ROOT / "docs" / "api.md").read_text()
     commands = re.findall(r"^    (curl .*)$", text, re.MULTILINE)
     listed = re.findall(r"`(?:GET|POST) /api/(\w+)`", text)
-    assert {*listed} == ROUTES.keys(), "docs/api.md has a line for each route"
+    assert {*listed} == ENDPOINTS.keys(), "docs/api.md has a line for each endpoint"
     assert {f"/api/{name}" for name in listed} == {re.search(r"/api/\w+", command)[0] for command in commands}
     for command in commands:
         done = subprocess.run(shlex.split(command.replace("localhost:8501", server)), capture_output=True, check=True)

@@ -11,15 +11,17 @@ import torch
 
 from core.checkpoint import load, load_named
 from core.checkpoint.memory import memory_of
-from core.effects import METHODS, Question, cost
+from core.effects import METHODS, Question, cost, layers
 from core.effects.faithfulness import faithfulness
 from core.effects.links import STRONGEST, LinksError, Taken
+from core.effects.routes import RoutesError, log_odds
 from core.effects.words import DROPPED, FEW, SAMPLING, TAKEN_AWAY
 from core.errors import UserError
 from core.evaluation.predict import predict
 from core.evidence.as_json import to_dict
 from core.evidence.effects import HEADS
 from core.explain import explained
+from core.external.patching import LayerPatch
 from core.layers.attention import Knockout
 from core.models.base import Intervention
 from tests.guests import make
@@ -152,3 +154,50 @@ def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
     load_named("two")
     gc.collect()
     assert left and all(one() is None for one in left)
+
+
+def test_a_state_from_the_other_version_restores_what_a_hook_would(guest):
+    """Each word after each layer, and what all states and no state of a layer give."""
+    one, other = (guest.read("The dog chases the cat", text) for text in ("The dog doesn't run", "The cat doesn't run"))
+    found = layers.divide(guest, one, other, lambda done, of: None)
+    model, versions = guest.model, guest.reader.batch_of([one, other])
+    rows = {name: values.clone() for name, values in versions.inputs.items()}
+    run = lambda: model.body(**rows, attention_mask=versions.real.long())  # noqa: E731
+    with torch.inference_mode():
+        own, changed = log_odds(run().logits, guest.labels.index(found.verdict)).tolist()
+    assert found.difference == pytest.approx(own - changed, abs=1e-5)
+    words = versions.of_words.bool()
+    assert len(found.words[0]) == len(words) and [*zip(*found.words, strict=True)][6] == ("dog", "cat")
+    for number, layer in enumerate(model.body.bert.encoder.layer):
+        for word, pieces in enumerate(words):
+
+            def taken(module, given, result, pieces=pieces):
+                states = (result[0] if isinstance(result, tuple) else result).clone()
+                states[0, pieces] = states[1, pieces]
+                return (states, *result[1:]) if isinstance(result, tuple) else states
+
+            hook = layer.register_forward_hook(taken)
+            with torch.inference_mode():
+                patched = log_odds(run().logits[0], guest.labels.index(found.verdict)).item()
+            hook.remove()
+            assert found.states[number][word] * found.difference == pytest.approx(own - patched, abs=1e-4)
+    for layer in range(len(model.states)):
+        whole = torch.stack([torch.ones_like(words[0]), torch.zeros_like(words[0])])
+        with torch.inference_mode():
+            all_taken, none_taken, *ends = model.patched(versions, LayerPatch(layer, whole, 0))
+        torch.testing.assert_close(torch.stack([none_taken, all_taken]), torch.stack(ends), atol=1e-5, rtol=0)
+    assert all(not module._forward_hooks for module in model.body.modules())
+    with pytest.raises(RoutesError, match="different numbers of pieces"):
+        Question(guest, "The dog chases the cat", "The embassy runs").routes("The dog chases the cat", "The dog runs")
+
+
+def test_a_head_takes_its_pattern_or_its_values_alone(guest):
+    one, other = (guest.read("The dog chases the cat", text) for text in ("The dog doesn't run", "The cat doesn't run"))
+    heads, model = guest.model.config.heads, guest.model
+    for versions, moves in (([one, other], True), ([one, one], False)):
+        batch = guest.reader.batch_of(versions)
+        nothing = torch.zeros(0, batch.real.shape[1], dtype=torch.bool)
+        with torch.inference_mode():
+            *rows, own, _ = model.patched(batch, LayerPatch(0, nothing, heads))
+        assert len(rows) == 2 * heads
+        assert all(((row - own).abs().max().item() > 1e-6) == moves for row in rows)

@@ -68,6 +68,16 @@ CLAIMS = {
     "tuned-words": "the shared words unchanged, and tuned with the model",
 }
 """The setting varied in a checkpoint's table, by the table's file name."""
+ROUTE_KINDS = (
+    ("one_word", "colour"),
+    ("one_word", "profession"),
+    ("one_word", "number"),
+    ("one_word", "antonym"),
+    ("one_word", "hyponym"),
+    ("simple", "negation"),
+    ("simple", "swapped"),
+)
+"""The suites and kinds whose routes the page lists."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
 """A block of the page written by this command: its name and its text."""
 Cards = Mapping[Path, Card]
@@ -108,6 +118,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
         "faithfulness": faithfulness(cards),
         "pointing": [*pointing(cards)],
         "suites": [*by_kind(cards.values())],
+        "routes": [*routes(cards.values())],
         "people": [*people([*cards.values(), *({"name": name, **of.measured} for name, of in external.items())])],
         "systems": systems(docs / "tables"),
         "claims": [row | {"checkpoint": f"`{folder.name}`"} for folder in found for row in compared(found[folder])],
@@ -125,7 +136,7 @@ def filled(page: str, pretrained: Path, docs: Path) -> str:
     }
     for name in texts.keys() - BLOCK.findall(page):
         raise RunError(f"docs/{PAGE} has no place for {name}: add `<!-- written: {name} -->` and `<!-- end -->` to it")
-    return BLOCK.sub(lambda part: f"{part[1]} -->\n\n{texts.get(part[1], '')}\n\n<!-- end -->", page)
+    return BLOCK.sub(lambda part: f"{part[1]} -->\n{texts.get(part[1], '')}\n<!-- end -->", page)
 
 
 def checkpoint_row(folder: Path, card: Card, cards: Cards) -> Row:
@@ -179,6 +190,30 @@ def by_kind(cards: Iterable[Card]) -> Iterator[Row]:
             kinds = ", ".join(f"{kind} {n['right']}/{n['total']}" for kind, n in told[name]["kinds"].items())
             row = {"checkpoint": f"`{card['name']}`", "suite": suite.title}
             yield {**row, "right": suite_score(card, name), "by kind": kinds}
+
+
+def routes(cards: Iterable[Card]) -> Iterator[Row]:
+    """By which routes an exchanged word changes a checkpoint's verdict, for some kinds of words."""
+    for card in cards:
+        measured = card.get("routes")
+        if not measured:
+            continue
+        kinds = {kind: measured.get(suite, {}).get(kind) for suite, kind in ROUTE_KINDS}
+        names = next((" / ".join(kind["routes"]) for kind in kinds.values() if kind), "")
+        yield {
+            "checkpoint": f"`{card['name']}`",
+            "routes": names,
+            **{kind: _routes(own) for kind, own in kinds.items()},
+        }
+
+
+def _routes(kind: JsonMapping | None) -> str:
+    """The median share of each route with its interval, and the number of pairs; a dash if there are too few."""
+    if not kind:
+        return "–"
+    whole = lambda share: f"{round(100 * share)}".replace("-", "−")  # noqa: E731
+    shares = [f"{whole(own['share'])} [{', '.join(map(whole, own['interval']))}]" for own in kind["routes"].values()]
+    return f"{' / '.join(shares)}; {kind['pairs']}"
 
 
 def guests(external: Mapping[str, ExternalSettings]) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""The API's answers: each module of this package registers its own routes (:func:`app.api.route.route`)."""
+"""The API's answers: each module of this package registers its own endpoints (:func:`app.api.endpoint.endpoint`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pkgutil
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
+from app.api.endpoint import ENDPOINTS, PairRequest
 from app.api.executor import Lane
 from app.api.refusals import Refused, sentence
-from app.api.route import ROUTES, PairRequest
 from core.checkpoint import available, in_memory
 from core.checkpoint.files import files_state
 from core.errors import UserError
@@ -41,11 +41,11 @@ QUICK_TEXTS = 5_000
 def question(name: str, body: JsonObject) -> Asked:
     """The question of a request. Raises Refused for an unknown kind of answer or model, and UserError for other invalid
     requests."""
-    if name not in ROUTES:
-        raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, ROUTES)}"))
-    route = ROUTES[name]
+    if name not in ENDPOINTS:
+        raise Refused(404, sentence(f"there is no answer {name[:100]!r}{hint(name, ENDPOINTS)}"))
+    endpoint = ENDPOINTS[name]
     try:
-        asked = checked(body, route.request)
+        asked = checked(body, endpoint.request)
     except ValueError as error:
         raise UserError(str(error)) from None
     key: list[Hashable] = [name, asked]
@@ -54,12 +54,12 @@ def question(name: str, body: JsonObject) -> Asked:
         folders = available()
         if asked.model not in folders:
             raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
-        key.append(tuple(map(files_state, folders.values() if route.others else [folders[asked.model]])))
+        key.append(tuple(map(files_state, folders.values() if endpoint.others else [folders[asked.model]])))
         size, cold = len(asked.first) + len(asked.second), not in_memory(asked.model)
 
     def compute(progress: Progress) -> bytes:
-        answer = to_dict(route.compute(asked, progress))
+        answer = to_dict(endpoint.compute(asked, progress))
         return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
 
-    lane = Lane.QUICK if route.quick and size <= QUICK_TEXTS else Lane.FIRST
-    return Asked(tuple(key) if route.kept else object(), compute, Lane.COLD if cold else lane, size)
+    lane = Lane.QUICK if endpoint.quick and size <= QUICK_TEXTS else Lane.FIRST
+    return Asked(tuple(key) if endpoint.kept else object(), compute, Lane.COLD if cold else lane, size)

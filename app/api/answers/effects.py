@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.api.route import PairRequest, route
+from app.api.endpoint import PairRequest, endpoint
 from app.page_state.explore import EVERY, HEADS
+from core.effects.history import parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.question import Question
 from core.effects.reason import quick_reason, reason_for
@@ -13,7 +14,9 @@ from core.effects.words import SAMPLING, TAKEN_AWAY, unheard
 from core.evidence.edges import link_edges
 from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
+from core.evidence.layer_routes import LayerRoutes
 from core.evidence.reason import Reason
+from core.evidence.routes import Routes
 from core.evidence.similarity_shares import SimilarityShares
 from core.explain import explained
 from core.json_types import JsonObject, setting
@@ -42,13 +45,13 @@ class LinksRequest(PairRequest):
     links: str = setting(Taken.RENORMALISED.value, one_of=(*Taken, EVERY, HEADS))
 
 
-@route("why", WhyRequest)
+@endpoint("why", WhyRequest)
 def why(asked: WhyRequest, progress: Progress) -> Effects:
     """The effect of each word on the verdict."""
     return Question(*asked.pair, sampling=SAMPLING if asked.all else None).words(asked.method, progress=progress)
 
 
-@route("links", LinksRequest)
+@endpoint("links", LinksRequest)
 def links(asked: LinksRequest, progress: Progress) -> tuple[LinkEffects, ...]:
     """The effect of each attention link, or each head, on the verdict."""
     effects, explanation = cut_links(Question(*asked.pair), asked.links, progress), explained(*asked.pair)
@@ -62,25 +65,55 @@ def cut_links(question: Question, how: str, progress: Progress = unheard) -> tup
     return question.links(Taken.KEPT if how == EVERY else Taken(how), every=how == EVERY, progress=progress)
 
 
-@route("shares", PairRequest)
+@endpoint("shares", PairRequest)
 def shares(asked: PairRequest, progress: Progress) -> SimilarityShares:
     """The share of each pair of words in a bi-encoder's similarity, by integrated Jacobians."""
     return Question(*asked.pair).shares(progress=progress)
 
 
-@route("change", PairRequest)
+@endpoint("change", PairRequest)
 def change(asked: PairRequest, progress: Progress) -> list[JsonObject]:
     """The smallest changes that flip the verdict."""
     return [change.to_dict() for change in Question(*asked.pair).smallest_change(progress=progress)]
 
 
-@route("reason", ReasonRequest, others=True)  # a model that reads only one text may be as sure
+@endpoint("reason", ReasonRequest, others=True)  # a model that reads only one text may be as sure
 def reason(asked: ReasonRequest, progress: Progress) -> Reason:
     """The reason for the verdict, as a sentence."""
     return (reason_for if asked.all else quick_reason)(Question(*asked.pair), progress)
 
 
-@route("faithfulness", PairRequest)
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a pair, or a single text."""
+
+    first: str
+    second: str = ""
+
+
+@dataclass(frozen=True)
+class RoutesRequest(PairRequest):
+    """The other version: its texts, or the ``change`` that makes it from the pair, as edits in their text form."""
+
+    other: Texts | None = None
+    change: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> tuple[str, str]:
+        """The texts of the other version. Raises CheckpointError and EditError."""
+        if self.other is not None:
+            return self.other.first, self.other.second
+        checkpoint, *texts = self.pair
+        return words_after((texts[0], texts[1]), tuple(map(parse_edit, self.change)), checkpoint.reader.tokens)
+
+
+@endpoint("routes", RoutesRequest)
+def routes(asked: RoutesRequest, progress: Progress) -> Routes | LayerRoutes:
+    """How the difference to another version of the pair divides among the model's routes, or its layers and heads."""
+    return Question(*asked.pair).routes(*asked.version, progress=progress)
+
+
+@endpoint("faithfulness", PairRequest)
 def faithfulness(asked: PairRequest, progress: Progress) -> Faithfulness:
     """How faithful the explanations of this verdict are."""
     return Question(*asked.pair).faithfulness(progress=progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.api.route import PairRequest, route
+from app.api.endpoint import PairRequest, endpoint
 from core.checkpoint import Checkpoint
 from core.evidence.as_json import to_dict
 from core.filter_map.map import FilterMap, FilterMapError, available_map, codes_of, filter_sides
@@ -22,7 +22,7 @@ class MapRequest(PairRequest):
     count: int = setting(8, least=1, most=100)
 
 
-@route("map", MapRequest, kept=False)  # maps are built again without their models
+@endpoint("map", MapRequest, kept=False)  # maps are built again without their models
 def places(asked: MapRequest, progress: Progress) -> list[JsonObject]:
     """The coordinates of each text on the filter map, and the reference texts with the nearest filters."""
     checkpoint, *texts = asked.pair

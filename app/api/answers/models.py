@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from app.api.route import AnyRequest, route
+from app.api.endpoint import AnyRequest, endpoint
 from app.model_choice import Listed, offered
 from app.palette import class_colours
 from core.card import is_external, ranked_by
@@ -16,7 +16,7 @@ from core.progress import Progress
 from core.wording import class_names
 
 
-@route("models", AnyRequest, kept=False, quick=True)
+@endpoint("models", AnyRequest, kept=False, quick=True)
 def models(asked: AnyRequest, progress: Progress) -> dict[str, JsonObject]:
     """All models by name, in the order of the pages' lists."""
     return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from app.api.route import PairRequest, route
+from app.api.endpoint import PairRequest, endpoint
 from core.effects.offers import offers_for
 from core.explain import explained
 from core.json_types import JsonObject
 from core.progress import Progress
 
 
-@route("offers", PairRequest)
+@endpoint("offers", PairRequest)
 def offers(asked: PairRequest, progress: Progress) -> JsonObject:
     """Replacement candidates for each word of each text, grouped by their relation to the word."""
     sides, note, done = explained(*asked.pair).sentences, "", 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.api.route import PairRequest, route
+from app.api.endpoint import PairRequest, endpoint
 from core.effects.attention_edits import explain_under
 from core.effects.history import acting
 from core.errors import UserError
@@ -39,7 +39,7 @@ class ExplainRequest(PairRequest):
                 raise ValueError(f"records has no kind {kind[:100]!r}{hint(kind, known)}")
 
 
-@route("explain", ExplainRequest, quick=True)
+@endpoint("explain", ExplainRequest, quick=True)
 def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     """The verdict with its evidence, after the edits."""
     checkpoint, first, second = asked.pair
@@ -58,7 +58,7 @@ def explain(asked: ExplainRequest, progress: Progress) -> Explanation:
     return with_nearest(checkpoint, explanation, asked.word.index, sides[asked.word.side].role)
 
 
-@route("preview", PairRequest, kept=False, quick=True)
+@endpoint("preview", PairRequest, kept=False, quick=True)
 def preview(asked: PairRequest, progress: Progress) -> Explanation:
     """The verdict after the edits with only its attention, fast enough to follow a slider."""
     checkpoint, first, second = asked.pair

@@ -15,22 +15,28 @@ export function beforeAndAfter({ steps, at }) {
   return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
 
-// `go` is called with the number of changes to keep in effect.
-export function listOfSteps({ followed, steps, at }, go) {
+// `go` is called with the number of changes to keep in effect; `notice` with the number of a change whose difference is
+// divided, and is null for a change that cannot be.
+export function listOfSteps({ followed, steps, at }, go, notice) {
   const numbers = [`p(${followed})`, "Δp"].map((name) => html("th.number", name));
   const head = [html("th", "Change"), html("th", "Verdict"), numbers, html("th")];
-  const lines = steps.map((step, i) => line(step, i, at, go));
+  const lines = steps.map((step, i) => line(step, i, at, go, notice(i)));
   return html("div.changes.scroll", table(head, lines));
 }
 
-function line({ said, classes, label, p, follows, change, note }, i, at, go) {
+function line({ said, classes, label, p, follows, change, note }, i, at, go, notice) {
   const undone = i > at;
   const back = i === at ? "shown" : undone ? "Make again" : i ? "Back to here" : "Undo all";
   const more = [undone && "undone", note].filter(Boolean).join("; ");
   return html(
     "tr",
     { class: undone || note ? "undone" : null, "aria-current": i === at ? "step" : null },
-    html("td.said-of-it", html("bdi", i ? `${i}. ${said}` : capital(said)), more && html("span.soft", ` (${more})`)),
+    html(
+      "td.said-of-it",
+      html("bdi", i ? `${i}. ${said}` : capital(said)),
+      more && html("span.soft", ` (${more})`),
+      notice,
+    ),
     html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${numberOf({ p, said: classes[0].said })}`)),
     html("td.number", classes[0].said ? follows.toFixed(2) : percent(follows)),
     html("td.number", change === null ? "" : signed(change, 2)),

@@ -2,6 +2,7 @@
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
 import { withChances } from "../../components/evidence.js";
+import { keepsLengths, routesFigure } from "../../components/routes.js";
 import { saveButtons } from "../../components/save.js";
 import { named } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
@@ -48,7 +49,11 @@ class WhatIfPanel {
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.change = view.answer("change", trying, "the smallest change");
     this.offered = view.answer("offers", "Looking up other words …", "words in its place");
-    this.list = data.steps.length > 1 ? listOfSteps(data, (to) => this.go(to)) : null;
+    const looking = "Looking for what carries the difference …";
+    this.carried = view.answer("routes of a change", looking, "how the model notices", "routes");
+    this.noticed = html("div");
+    const notice = (i) => this.noticing(i);
+    this.list = data.steps.length > 1 ? listOfSteps(data, (to) => this.go(to), notice) : null;
     this.element = html(
       "section",
       { "aria-label": "What if" },
@@ -61,6 +66,7 @@ class WhatIfPanel {
       data.note && html("p.soft.screen", data.note),
       this.smallest,
       this.list,
+      this.noticed,
     );
     if (view.nextStep) queueMicrotask(() => this.goOn());
   }
@@ -97,6 +103,31 @@ class WhatIfPanel {
     const by = this.view.nextStep;
     this.view.nextStep = 0;
     this.stepBy(by);
+  }
+
+  // A button that asks how the model notices a change in effect, if that keeps the numbers of words.
+  noticing(i) {
+    const { routes, shown } = this.view.data.why;
+    const edit = shown.edits[i - 1];
+    if (!routes || !edit || !keepsLengths([edit])) return null;
+    const notice = () => {
+      this.change = this.change === i ? null : i;
+      this.drawNoticed();
+    };
+    const label = `How does the model notice change ${i}?`;
+    return [" ", html("button.link.screen", { "aria-label": label, onclick: notice }, "How is it noticed?")];
+  }
+
+  drawNoticed() {
+    const { view, change, carried } = this;
+    const { head, ...shown } = view.data.why.shown; // eslint-disable-line no-unused-vars
+    const { edits } = shown;
+    const more = change ? { edits: edits.slice(0, change - 1), change: [edits[change - 1]] } : null;
+    view.question("routes of a change", more, shown);
+    const now = carried.value ?? carried.state;
+    if (now === this.carried_drawn) return;
+    this.carried_drawn = now;
+    refill(this.noticed, carried.value ? routesFigure(view, carried.value) : change && carried.element);
   }
 
   get at() {
@@ -343,6 +374,7 @@ class WhatIfPanel {
     }
     this.attention.draw();
     this.drawSmallest();
+    this.drawNoticed();
   }
 
   // Cells can be dragged in the matrix while the door is closed, too.

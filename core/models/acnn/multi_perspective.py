@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
+from core.models.routes import MATCHING, UNPATCHED, Patching
 
 MATCHINGS = ("full", "max", "attentive", "max-attentive")
 EPSILON = 1e-8
@@ -58,6 +59,7 @@ class MultiPerspective(nn.Module):
         y_mask: Tensor,
         override: Tensor | None = None,
         nearest: Tensor | None = None,
+        patching: Patching = UNPATCHED,
     ) -> Matched:
         """Matches states ``x [B, T_x, d]`` with ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` replaces the weights with
         which states of x average states of y, ``nearest [B, T_x + T_y]`` the positions of the largest cosines, x's
@@ -74,6 +76,7 @@ class MultiPerspective(nn.Module):
             of_x, of_y = _nearest(scores, y_mask), _nearest(scores.mT, x_mask)
         else:
             of_x, of_y = torch.split(nearest, [x.shape[1], y.shape[1]], dim=1)
+        weights, back, of_x, of_y = (patching(MATCHING, values) for values in (weights, back, of_x, of_y))
         sides = [
             self._side(x, x_mask, y, y_mask, of_x, weights, pairs),
             self._side(y, y_mask, x, x_mask, of_y, back, pairs.transpose(1, 2)),

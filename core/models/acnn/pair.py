@@ -14,7 +14,8 @@ from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
 from core.models.base import Evidence, Output, Settings, Wanted, register, setting
-from core.models.features import EXTRA_SIZES
+from core.models.features import EXTRA_SIZES, extra_route
+from core.models.routes import FILTERS, MATCHING, TEXT_BY_TEXT, TEXTS, UNPATCHED, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -77,7 +78,13 @@ class AdaQA(AdaptiveModel):
     def made_from(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(side for side in ("first", "second") if side in MAKERS[self.config.adaptivity])
 
-    def forward(self, batch: Batch, override: Tensor | None = None, nearest: Tensor | None = None) -> Output:
+    def forward(
+        self,
+        batch: Batch,
+        override: Tensor | None = None,
+        nearest: Tensor | None = None,
+        patching: Patching = UNPATCHED,
+    ) -> Output:
         """``override [B, T'_a, T'_q]`` replaces the weights with which the answer's windows average the question's;
         ``nearest`` is passed to :class:`MultiPerspective`.
 
@@ -86,6 +93,11 @@ class AdaQA(AdaptiveModel):
         q_windows, a_windows = self.windows(batch.first), self.windows(batch.second)
         windows = {"first": q_windows, "second": a_windows}
         made = {side: self.generate(windows[side]) for side in self.made_from}  # [Shen18 eq. 4] [Shen18 eq. 5]
+        made = {side: (code, patching(FILTERS, filters)) for side, (code, filters) in made.items()}
+        q_windows, a_windows = (
+            read._replace(values=patching(text, patching(TEXTS, read.values)))
+            for text, read in zip(TEXT_BY_TEXT, windows.values(), strict=True)
+        )
         q_applied, a_applied = (None if maker is None else made[maker][1] for maker in MAKERS[self.config.adaptivity])
         q = self.convolve(q_windows, batch.first, made.get("first"), q_applied, self.bias_q)
         a = self.convolve(a_windows, batch.second, made.get("second"), a_applied, self.bias_a)
@@ -93,18 +105,25 @@ class AdaQA(AdaptiveModel):
         matched = None
         if self.matching is not None:
             a_states, q_states = torch.relu(a.preactivations), torch.relu(q.preactivations)
-            matched = self.matching(a_states, a_windows.mask, q_states, q_windows.mask, override, nearest)
+            matched = self.matching(a_states, a_windows.mask, q_states, q_windows.mask, override, nearest, patching)
             own.append(matched.vectors)
         else:
             refuse(override)
         trace = PairTrace(q, a, matched)
         vector = torch.cat(own, dim=1)
-        return self.classify(vector, vector.shape[1] + len(self.extra_mean), batch, trace)  # [Shen18 eq. 7]
+        return self.classify(vector, vector.shape[1] + len(self.extra_mean), batch, trace, patching)  # [Shen18 eq. 7]
 
     def choices(self, output: Output) -> dict[str, Tensor]:
         """In models with matching, the one state matched with each state (max-attentive)."""
         matched: Matched | None = output.trace.matched
         return {} if matched is None else {"nearest": torch.cat([matched.nearest_to_x, matched.nearest_to_y], dim=1)}
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        """Of fixed filters, each text is a route."""
+        texts = TEXT_BY_TEXT if config.get("adaptivity") == "none" else (FILTERS, TEXTS)
+        matching = () if config.get("matching", "none") == "none" else (MATCHING,)
+        return *texts, *matching, *extra_route(config)
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

@@ -27,8 +27,8 @@ from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, Output, ProjectedConfig, Wanted, register, setting
-from core.models.features import EXTRA_SIZES, PairFeatures
+from core.models.base import Evidence, Output, ProjectedConfig, Settings, Wanted, register, setting
+from core.models.features import EXTRA_SIZES, PairFeatures, extra_route
 from core.models.phrases.alignment import (
     POOLINGS,
     KeptPhrases,
@@ -40,6 +40,7 @@ from core.models.phrases.alignment import (
     keep,
     span,
 )
+from core.models.routes import CHOICE, PHRASES, SUMS, UNPATCHED, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -133,7 +134,7 @@ class PhraseMatcher(PairFeatures):
         self.phrases = PhraseGRU(width, hidden)
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, Q, P]`` replaces the alignment scores A; its rows are the slots of s_2.
 
         Raises ValueError if its shape differs or linguistic features do not fit.
@@ -158,10 +159,16 @@ class PhraseMatcher(PairFeatures):
         s_1 = matched(first, first_mask, scores.mT, second_mask)
         s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
-        own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
+        kept_1, kept_2 = (KeptPhrases(*(patching(CHOICE, part) for part in side.selection)) for side in (s_1, s_2))
+        read = self.read(patching(PHRASES, first), kept_1, patching(PHRASES, second), kept_2)
+        own = self.features_of(patching(SUMS, sums), *read)
         # Similarities and linguistic features are few and not redundant, so dropout skips them.
         rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
-        return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores))
+        return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores), patching)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return CHOICE, PHRASES, SUMS, *extra_route(config)
 
     def lay_out(self, override: Override, reading: Reading) -> Tensor:
         """Converts a phrase alignment indexed as in :class:`PhraseSelection` to slots; rows are phrases of the second

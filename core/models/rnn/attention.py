@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from core.layers.attention import Match, attention_weights
 from core.layers.recurrent import single
+from core.models.routes import ATTENDED, UNPATCHED, WEIGHTS, Patching
 
 SCORES = {"dot": "dot", "general": "bilinear", "concat": "additive"}
 """Luong et al.'s scores (2015, section 3.1), mapped to the names Yin & Schütze 2018 use for the same functions."""
@@ -53,6 +54,7 @@ class LookingBack(nn.Module):
         mask: Tensor,
         override: Tensor | None = None,
         reach: Tensor | None = None,
+        patching: Patching = UNPATCHED,
     ) -> Looking:
         """``asking [B, R, d]``, ``premise [B, T_p, d]``. ``reach [B, R, T_p]``: which words lie within the windows,
         instead of the windows around p_t."""
@@ -65,7 +67,8 @@ class LookingBack(nn.Module):
                 reach = (apart.abs() <= self.half_width).expand_as(scores)
             allowed = scores.masked_fill(~reach, torch.finfo(scores.dtype).min)
         weights = attention_weights(allowed, mask) if override is None else override  # [Potts weights]
-        contexts = weights @ premise
+        weights = patching(WEIGHTS, weights)
+        contexts = weights @ patching(ATTENDED, premise)
         if self.mean:
             contexts = contexts / mask.sum(1)[:, None, None]  # [Potts context-mean]
         return Looking(scores, weights, contexts, reach)
@@ -112,10 +115,12 @@ class WordByWord(nn.Module):
         mask: Tensor,
         override: Tensor | None = None,
         reach: Tensor | None = None,
+        patching: Patching = UNPATCHED,
     ) -> Looking:
         """``asking [B, R, d]``: the states of the hypothesis. ``reach`` has no effect: there is no window."""
         states = asking if self.state is None else self.state(asking)
         context = premise.new_zeros(len(premise), premise.shape[2])
+        looked_at = patching(ATTENDED, premise)
         rows: list[Looking] = []
         for t in range(asking.shape[1]):
             asked = (states[:, t] + self.context(context))[:, None]
@@ -127,7 +132,8 @@ class WordByWord(nn.Module):
             own = (
                 attention_weights(scores, mask) if override is None else override[:, t : t + 1]
             )  # [Potts word-weights]
-            seen = (own @ premise)[:, 0] / (mask.sum(1, keepdim=True) if self.mean else 1)
+            own = patching(WEIGHTS, own)
+            seen = (own @ looked_at)[:, 0] / (mask.sum(1, keepdim=True) if self.mean else 1)
             context = seen + torch.tanh(self.carry(context))  # [Potts word-context]
             rows.append(Looking(scores, own, context[:, None]))
         scores, weights, contexts = (torch.cat([row[part] for row in rows], dim=1) for part in range(3))  # type: ignore[misc]

@@ -22,6 +22,7 @@ from core.layers.projection import word_projection
 from core.layers.recurrent import EndState, read_packed
 from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, WordModel, register, setting
 from core.models.rnn.attention import SCORES, Looking, LookingBack, WordByWord
+from core.models.routes import ATTENTION, FIRST, OWN, SECOND, TEXT_BY_TEXT, UNPATCHED, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -148,15 +149,23 @@ class ChainedRNN(WordModel):
         self.combination = Combination(config.combination, size) if self.attention is not None else None
         self.classifier = nn.Linear(size, config.classes)
 
-    def forward(self, batch: Batch, override: Tensor | None = None, reach: Tensor | None = None) -> Output:
+    def forward(
+        self,
+        batch: Batch,
+        override: Tensor | None = None,
+        reach: Tensor | None = None,
+        patching: Patching = UNPATCHED,
+    ) -> Output:
         """``override [B, R, T_p]`` replaces α: R is 1 with global attention, T_h otherwise. ``reach``, of the same
         shape, marks the words inside the windows of local attention.
 
         Raises ValueError if its shape differs, or without attention.
         """
         first, second = batch.first, batch.second
-        premise, end = self._read(first, None)
-        hypothesis, _ = self._read(second, end)
+        premise, end = self._read(self.words(first), first, None)
+        # The first dimension of an end state is the network's layer.
+        end = tuple(patching(FIRST, state[0])[None] for state in end)  # type: ignore[assignment]
+        hypothesis, _ = self._read(patching(SECOND, self.words(second)), second, end)
         last = second.mask.sum(1) - 1
         if self.attention is None or self.combination is None:
             refuse(override)
@@ -167,8 +176,8 @@ class ChainedRNN(WordModel):
             rows = 1 if self.config.attention == "global" else second.mask.shape[1]
             override = put_in_place(override, premise.new_empty(len(premise), rows, mask.shape[1]), mask[:, None])
         asking = states_at(hypothesis, last)[:, None] if self.config.attention == "global" else hypothesis
-        looking: Looking = self.attention(asking, premise, mask, override, reach)
-        combined = self.combination(looking.contexts, asking)
+        looking: Looking = self.attention(asking, premise, mask, override, reach, patching)
+        combined = self.combination(looking.contexts, patching(OWN, asking))
         features = combined[:, 0] if combined.shape[1] == 1 else self._read_out(combined, last, second.mask)
         trace = ChainedTrace(
             premise, hypothesis, looking.scores, looking.weights, looking.contexts, combined, looking.reach
@@ -182,9 +191,9 @@ class ChainedRNN(WordModel):
         """The classifier's input from the steps ``[B, T, d]``: ``[B, d]``."""
         return states_at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
 
-    def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
-        """States ``[B, T, d]``, zero on padding, and the last real one in the form torch's networks accept."""
-        words = self.words(side)
+    def _read(self, words: Tensor, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
+        """States ``[B, T, d]`` of a side's projected words, zero on padding, and the last real one in the form torch's
+        networks accept."""
         states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
 
@@ -192,6 +201,11 @@ class ChainedRNN(WordModel):
         """The windows of local attention."""
         reach: Tensor | None = output.trace.reach
         return {} if reach is None else {"reach": reach}
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        """Without attention, the state after the first text and the words of the second."""
+        return TEXT_BY_TEXT if config.get("attention") == "none" else ATTENTION
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

@@ -14,7 +14,8 @@ from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
 from core.layers.recurrent import single
-from core.models.base import Evidence, ModelConfig, Output, Wanted, WordModel, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, WordModel, register, setting
+from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -90,18 +91,23 @@ class TransformerReader(WordModel):
         self.finished = nn.LayerNorm(size)
         self.classifier = nn.Linear(size, config.classes)
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch, override: Tensor | None = None, patching: Patching = UNPATCHED) -> Output:
         """``override [B, T_h, T_p]`` replaces α. Raises ValueError if its shape differs."""
         first, second = batch.first, batch.second
         premise, hypothesis = self._inputs(first), self._inputs(second)
         scores = self.query(hypothesis) @ self.key(premise).mT / math.sqrt(self.config.hidden)  # [Potts scaled-dot]
         weights = attention_weights(single(scores), first.mask, override)  # [Potts scaled-weights]
-        contexts = weights @ premise  # [Potts scaled-context]
-        attended = self.attended(hypothesis + self.out(contexts))
+        weights = patching(WEIGHTS, weights)
+        contexts = weights @ patching(ATTENDED, premise)  # [Potts scaled-context]
+        attended = self.attended(patching(OWN, hypothesis) + self.out(contexts))
         states = self.finished(attended + self.outer(torch.relu(self.inner(attended))))
         features, _ = masked_max(states, second.mask)
         trace = TransformerTrace(scores, weights, contexts, states)
         return Output(self.classifier(self.dropped(features)), features, trace)
+
+    @classmethod
+    def routes(cls, config: Settings) -> tuple[Route, ...]:
+        return ATTENTION
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if AttentionMap in wanted:

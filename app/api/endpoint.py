@@ -1,4 +1,4 @@
-"""The registry of the API's routes, and the types of their requests.
+"""The registry of the API's endpoints, and the types of their requests.
 
 Request fields are named as in the pages' links. An answer is a record or plain values, sent as JSON.
 """
@@ -57,8 +57,8 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[[Any, Progress], object])
 
 
-class Route(NamedTuple):
-    """A route: its request type, the function that computes it, whether finished answers are cached, and
+class Endpoint(NamedTuple):
+    """An endpoint: its request type, the function that computes it, whether finished answers are cached, and
     whether they depend on ``others`` than the request's model too; and whether it takes no more than a forward pass or
     two."""
 
@@ -69,19 +69,19 @@ class Route(NamedTuple):
     quick: bool
 
 
-ROUTES: dict[str, Route] = {}
-"""The routes by name, once :mod:`app.api.answers` is imported."""
+ENDPOINTS: dict[str, Endpoint] = {}
+"""The endpoints by name, once :mod:`app.api.answers` is imported."""
 
 
-def route(
+def endpoint(
     name: str, request: type[R], *, kept: bool = True, others: bool = False, quick: bool = False
 ) -> Callable[[F], F]:
-    """Registers a function ``(request, progress)`` as the answer for the route ``/api/name``. Without ``kept`` it is
+    """Registers a function ``(request, progress)`` as the answer for the endpoint ``/api/name``. Without ``kept`` it is
     not cached, because it is fast, or depends on more than the request and the files of the model, or of all models if
     it depends on ``others``."""
 
     def register(compute: F) -> F:
-        ROUTES[name] = Route(request, compute, kept, others, quick)
+        ENDPOINTS[name] = Endpoint(request, compute, kept, others, quick)
         return compute
 
     return register

@@ -1,0 +1,140 @@
+// By which parts of the model a difference between two versions of a pair reaches the verdict: a sentence, and a bar in
+// signed parts that add up to the difference.
+
+import { differenceLook } from "./colours.js";
+import { heading, html, signed, table } from "./elements.js";
+import { saveButtons } from "./save.js";
+
+const TITLE = "What carries the difference";
+const MORE =
+  "The model is run once for every combination of its parts, with these taken from the other version and the rest from this one, so that the difference is divided without gradients or assumptions. A part’s share is its Shapley value: what exchanging it changes on average, over all orders in which the parts can be exchanged; the shares add up to the difference. “Alone”: what it changes if nothing else is exchanged; “last”: if everything else already is. If the two differ, the part works together with others, or does what others do too. A negative share works against the difference. A share says by which part of this model the change travels. It does not say that the other parts are unimportant for the verdict, nor that attention explains it: weights that carry everything can still look at the wrong word.";
+const percent = (share) => `${signed(100 * share, 0).replace("+", "")}\u00a0%`;
+
+/**
+ * The parts of a bar from the least to the largest end: each part's share of the difference, where it begins, and its
+ * width as shares of the whole track. Parts against the difference lie to the left of zero.
+ * @param {{ share: number }[]} routes
+ * @param {number} difference
+ */
+export function partsOf(routes, difference) {
+  const shares = routes.map(({ share }) => share / difference);
+  const total = (sign) => shares.filter((share) => Math.sign(share) === sign).reduce((all, share) => all + share, 0);
+  const [least, most] = [total(-1), total(1)];
+  let [left, right] = [0, 0];
+  const parts = shares.map((share) => {
+    const start = share < 0 ? (left += share) : right;
+    if (share >= 0) right += share;
+    return { share, start: (start - least) / (most - least), width: Math.abs(share) / (most - least) };
+  });
+  return { parts, zero: -least / (most - least) };
+}
+
+/**
+ * Whether edits in their text form keep the number of words of each text, so that two versions can be compared word by
+ * word.
+ * @param {string[]} edits
+ */
+export const keepsLengths = (edits) =>
+  edits.length > 0 && edits.every((edit) => /^(replace \d+ \d+ \S+|swap .*)$/.test(edit));
+
+/**
+ * The figure of an answer of `/api/routes`.
+ * @param {any} view
+ * @param {any} record
+ * @param {any} [about] of saved figures
+ */
+export function routesFigure(view, record, about) {
+  if (record.kind === "layer_routes") return layersFigure(view, record, about);
+  const { routes, difference, unit, sentence, change } = record;
+  const { parts, zero } = partsOf(routes, difference);
+  const box = ({ start, width }) => `left:${100 * start}%;width:${100 * width}%`;
+  const bar = html(
+    "div.route-bar",
+    { role: "img", "aria-label": routes.map(({ route }, i) => `${route} ${percent(parts[i].share)}`).join(", ") },
+    parts.map((part, i) => {
+      const attributes = { style: box(part), title: `${routes[i].route}: ${percent(part.share)}` };
+      if (part.width < 0.002) return null; // its border would show
+      return html(`i.part-${i}${part.share < 0 ? ".against" : ""}`, attributes);
+    }),
+    html("b", { style: `left:${100 * zero}%` }),
+  );
+  const number = (value) => html("td.number", signed(value, 2));
+  const lines = routes.map(({ route, share, alone, last }, i) =>
+    html(
+      "tr",
+      html("th", { scope: "row" }, html(`i.route-key.part-${i}`), route),
+      html("td.number", html("b", percent(parts[i].share))),
+      [share, alone, last].map(number),
+    ),
+  );
+  const head = ["", "Share", `In ${unit}`, "Alone", "Last"].map((name, i) => html(i ? "th.number" : "th", name));
+  const figure = html("div.routes", bar, html("div.scroll", table(head, lines)));
+  const title = `${TITLE}: ${sentence}`;
+  const saves = saveButtons(view, "what carries the difference", () => ({
+    file: "routes",
+    title,
+    elements: [figure],
+    ...(about ? { about } : {}),
+  }));
+  return html(
+    "section.of-routes",
+    { "aria-label": TITLE },
+    html("p.carried", sentence),
+    figure,
+    heading(null, `${change}.`, MORE, saves),
+  );
+}
+
+const LAYERS_MORE =
+  "The model is run once per word and layer: with the states of all pieces of the word after that layer taken from the other version, and everything else from this one (activation patching). A cell is the share of the difference that this restores; unlike the shares of a model’s parts, the cells need not add up, since later layers read earlier ones. Heads: the share restored if one head takes only its attention weights from the other version (pattern), or only what it reads (values). Special tokens, such as the one that the classifier reads, hold what words said in earlier layers. A high cell says that the difference passes through this state, not what the state means.";
+
+// A table of shares, each cell tinted by its size.
+function sharesTable(rows, names, columns, changed = () => false) {
+  const cell = (share) => {
+    const { ground, ink } = differenceLook(Math.max(-1, Math.min(1, share)));
+    const style = `background:${ground};color:${ink}`;
+    return html("td.number", { style, title: percent(share) }, Math.abs(share) < 0.005 ? "" : percent(share));
+  };
+  const head = [html("th"), columns.map((name) => html("th.number", { scope: "col" }, name))];
+  const lines = rows.map((row, i) =>
+    html(
+      "tr",
+      html("th", { scope: "row", class: changed(i) ? "changed" : null }, html("bdi", names[i])),
+      row.map(cell),
+    ),
+  );
+  return html("div.scroll", table(head, lines));
+}
+
+const turned = (rows) => rows[0].map((_, j) => rows.map((row) => row[j]));
+const countedFrom1 = (many, what) => many.map((_, i) => `${what} ${i + 1}`.trim());
+
+function layersFigure(view, record, about) {
+  const { states, patterns, values, words, change, sentence } = record;
+  const [own, other] = words;
+  const names = own.map((word, i) => (word === other[i] ? word : `${word} → ${other[i]}`));
+  const layers = countedFrom1(states, "layer");
+  const map = sharesTable(turned(states), names, layers, (i) => own[i] !== other[i]);
+  const heads = (rows) => sharesTable(rows, layers, countedFrom1(rows[0], ""));
+  const saves = saveButtons(view, "shares of states", () => ({
+    file: "states",
+    title: `${TITLE}: ${sentence}`,
+    elements: [map],
+    ...(about ? { about } : {}),
+  }));
+  return html(
+    "section.of-routes",
+    { "aria-label": TITLE },
+    html("p.carried", sentence),
+    heading(null, `${change}. A cell: the share restored by a word’s states after a layer.`, LAYERS_MORE, saves),
+    map,
+    html(
+      "details",
+      html("summary", "Heads, by pattern and by values"),
+      [
+        ["Attention weights (pattern) of one head", patterns],
+        ["Values that one head reads", values],
+      ].map(([title, rows]) => [html("h3.mid", title), heads(rows)]),
+    ),
+  );
+}
