@@ -2,7 +2,7 @@
 // signed parts that add up to the difference.
 
 import { differenceLook } from "./colours.js";
-import { heading, html, signed, table } from "./elements.js";
+import { heading, html, plural, signed, table } from "./elements.js";
 import { saveButtons } from "./save.js";
 
 const TITLE = "What carries the difference";
@@ -88,21 +88,17 @@ export function routesFigure(view, record, about) {
 const LAYERS_MORE =
   "The model is run once per word and layer: with the states of all pieces of the word after that layer taken from the other version, and everything else from this one (activation patching). A cell is the share of the difference that this restores; unlike the shares of a model’s parts, the cells need not add up, since later layers read earlier ones. Heads: the share restored if one head takes only its attention weights from the other version (pattern), or only what it reads (values). Special tokens, such as the one that the classifier reads, hold what words said in earlier layers. A high cell says that the difference passes through this state, not what the state means.";
 
+const LEAST = 0.02; // share of the difference below which a word's states are not listed
+
 // A table of shares, each cell tinted by its size.
-function sharesTable(rows, names, columns, changed = () => false) {
+function sharesTable(rows, names, columns) {
   const cell = (share) => {
     const { ground, ink } = differenceLook(Math.max(-1, Math.min(1, share)));
     const style = `background:${ground};color:${ink}`;
     return html("td.number", { style, title: percent(share) }, Math.abs(share) < 0.005 ? "" : percent(share));
   };
   const head = [html("th"), columns.map((name) => html("th.number", { scope: "col" }, name))];
-  const lines = rows.map((row, i) =>
-    html(
-      "tr",
-      html("th", { scope: "row", class: changed(i) ? "changed" : null }, html("bdi", names[i])),
-      row.map(cell),
-    ),
-  );
+  const lines = rows.map((row, i) => html("tr", html("th", { scope: "row" }, html("bdi", names[i])), row.map(cell)));
   return html("div.scroll", table(head, lines));
 }
 
@@ -113,8 +109,22 @@ function layersFigure(view, record, about) {
   const { states, patterns, values, words, change, sentence } = record;
   const [own, other] = words;
   const names = own.map((word, i) => (word === other[i] ? word : `${word} → ${other[i]}`));
+  const byWord = turned(states);
+  const told = byWord.flatMap((row, i) =>
+    own[i] !== other[i] || row.some((share) => Math.abs(share) >= LEAST) ? i : [],
+  );
+  const rest = byWord.length - told.length;
   const layers = countedFrom1(states, "layer");
-  const map = sharesTable(turned(states), names, layers, (i) => own[i] !== other[i]);
+  const map = html(
+    "div.routes",
+    sharesTable(
+      told.map((i) => byWord[i]),
+      told.map((i) => names[i]),
+      layers,
+    ),
+    rest > 0 &&
+      html("p.soft", `${plural(rest, "other word", "other words")}: below ${percent(LEAST)} after every layer`),
+  );
   const heads = (rows) => sharesTable(rows, layers, countedFrom1(rows[0], ""));
   const saves = saveButtons(view, "shares of states", () => ({
     file: "states",
@@ -129,7 +139,7 @@ function layersFigure(view, record, about) {
     heading(null, `${change}. A cell: the share restored by a word’s states after a layer.`, LAYERS_MORE, saves),
     map,
     html(
-      "details",
+      "details.routes",
       html("summary", "Heads, by pattern and by values"),
       [
         ["Attention weights (pattern) of one head", patterns],
