@@ -76,7 +76,7 @@ class Lesson:
     """``change``: a suggestion to try on screen; ``inputs``: the editable numbers, ``texts``: the editable sentences;
     ``given``: values shown next to the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``:
     the model that computes the numbers, then its substitutes; ``pairs``: a class of pairs; ``simple_pairs``: how many
-    of :mod:`core.evaluation.probe`'s simple pairs form one; ``compared``: models whose accuracy is shown below;
+    of :mod:`core.evaluation.probe`'s simple pairs form one; ``compared``: models whose figures are shown below;
     ``digits``: decimals shown; ``name``: from the file name."""
 
     title: str

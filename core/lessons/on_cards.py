@@ -10,6 +10,7 @@ from core.checkpoint import available, read_card
 from core.effects import METHODS
 from core.evaluation.people_table import ALL, CHANCE, NEW
 from core.lessons.lesson import LessonError, Values
+from core.models.routes import WEIGHTS
 
 Figure = Callable[[Card], float]
 """Reads a number from a card. Raises KeyError if the card lacks it."""
@@ -38,6 +39,11 @@ def accuracies(models: Sequence[str]) -> tuple[list[str], Values]:
     names, shares = figures(models, dev)
     _, pairs = figures(models, lambda card: float(card["results"]["SNLI dev"]["items"] or 0))
     return names, {"dev": list(shares), "dev_right": shares[0] * pairs[0], "dev_pairs": pairs[0]}
+
+
+def by_looking(card: Card) -> float:
+    """The median share of the attention weights in the difference that an exchanged colour makes."""
+    return float(card["routes"]["one_word"]["colour"]["routes"][WEIGHTS.name]["share"])
 
 
 def alignment(data_set: str) -> Figure:

@@ -26,7 +26,7 @@ from core.evidence.effects import LinkEffects, WordEffect
 from core.evidence.matrix import matrix
 from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Values
-from core.lessons.on_cards import people_words
+from core.lessons.on_cards import by_looking, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, words_of
 from core.lessons.sources import Evaluated, source
 from core.shared_cache import SharedCache
@@ -74,7 +74,9 @@ def moved_attention(lesson: Lesson) -> Evaluated:
         values[f"{name}_log"] = math.log(after[asked.target])
         values[f"{name}_effect"] = math.log(asked.explanation.probabilities[asked.target] / after[asked.target])
     several = [_known(_moved, Question(asked.checkpoint, *pair, SAMPLING)) for pair in lesson.pairs]
-    return Evaluated(values | _over_pairs(several), known.words | _named_pairs(several), known.checkpoint)
+    names, looks = figures(lesson.compared, by_looking)
+    values |= _over_pairs(several) | {"looks": list(looks)}
+    return Evaluated(values, known.words | _named_pairs(several) | {"models": names}, known.checkpoint)
 
 
 def _over_pairs(several: Sequence[Evaluated]) -> Values:

@@ -100,7 +100,7 @@ TO_ESTIMATE = {
     "global-attention": {"score.3"}, "local-attention": {"inside"}, "word-by-word": {"kappa_C.1"},
     "transformer": {"all.3.1"}, "heads": {"looks.word", "own_row.word"},
     "phrases": {"least.1", "most.1", "by_least.1", "length_most.1"},
-    "moved-attention": {"permuted_y.target", "mean_y.target", "flat_y.target", "other_y.target"},
+    "moved-attention": {"permuted_y.target", "mean_y.target", "flat_y.target", "other_y.target", "looks.1"},
     "ways": {"decides", "path.word", "agree"}, "people": {"model.2"},
 }  # fmt: skip
 """Guesses that no line computes: they are counted, looked up, or computed as another step shows."""
