@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { difference, incomparable, mostDifferent, movedBy, moveOf, verdictsOf } from "../../app/components/differences.js";
+import {
+  difference,
+  incomparable,
+  mostDifferent,
+  movedBy,
+  moveOf,
+  verdictsOf,
+} from "../../app/components/differences.js";
+import { keepsLengths, partsOf } from "../../app/components/routes.js";
 
 const near = (values, expected) =>
   values.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`));
@@ -113,4 +121,25 @@ test("verdicts are said first, and whether they are the same", () => {
     "Answer: A 20\u00a0%, B 10\u00a0%.",
   );
   assert.equal(verdictsOf([says("A", "neutral", 0.9)]), "");
+});
+
+test("a bar of shares adds up to the difference, with what works against it left of zero", () => {
+  const { parts, zero } = partsOf([{ share: -6 }, { share: 1 }, { share: -1 }], -6);
+  near(parts.map(({ share }) => share), [1, -1 / 6, 1 / 6]); // prettier-ignore
+  near(parts.map(({ start }) => start), [1 / 8, 0, 7 / 8]); // prettier-ignore
+  near(parts.map(({ width }) => width), [6 / 8, 1 / 8, 1 / 8]); // prettier-ignore
+  near([zero], [1 / 8]);
+});
+
+test("only edits that keep the numbers of words make two versions of equal lengths", () => {
+  const kept = [["replace 1 0 Three"], ["swap 1 0 4"], ["replace 1 0 a", "swap 0 1 2"]];
+  const others = [
+    [],
+    ["drop 1 0"],
+    ["replace 1 0 ice cream"],
+    ["insert 0 0 not"],
+    ["replace 1 0 a", "drop 1 1"],
+    ["exchange"],
+  ];
+  assert.deepEqual([...kept, ...others].map(keepsLengths), [true, true, true, ...others.map(() => false)]);
 });
