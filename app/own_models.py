@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.checkpoint.unlisted import base_of, folder_of
 
-_KEY = "own models"
+_KEY, _MADE = "own models", "models made"
 MOST = 20
 
 
@@ -28,9 +28,15 @@ def known() -> dict[str, Path]:
 
 
 def add(name: str) -> None:
-    """Puts a model first in the session's lists."""
+    """Puts a model that the session made first in its lists."""
+    st.session_state.setdefault(_MADE, set()).add(name)
     names: list[str] = st.session_state.setdefault(_KEY, [])
     names[:] = [name, *(one for one in names if one != name)][:MOST]
+
+
+def made(name: str) -> bool:
+    """Whether the session made this model, and did not only open it by a link."""
+    return name in st.session_state.get(_MADE, ())
 
 
 def forget(name: str) -> None:

@@ -9,7 +9,9 @@ import threading
 import pytest
 import torch
 
+from core.adaptation import adapt
 from core.checkpoint import CheckpointError, load
+from core.checkpoint.adapted import save_adapted
 from core.evidence import (
     AttentionMap,
     Explanation,
@@ -51,10 +53,22 @@ USUAL = [pytest.param(name, [{}], id=name) for name in REGISTRY]
 OTHERS = [
     pytest.param(name, several, id=f"{name}-settings", marks=pytest.mark.variant) for name, several in CHOICES.items()
 ]
+ADAPTED = [
+    pytest.param(name, [{"adapted": True} | settings], id=f"{name}-adapted")
+    for name, settings in (
+        ("two-sided", {}),
+        ("attconv-light", {"context": "each"}),
+        ("adaqa", {"matching": "multi-perspective"}),
+        ("phrases", {"similarities": "cosine", "extra": "answer"}),
+        ("acnn", {}),
+    )
+]
+"""Checkpoints adapted to classes of a user's own, for the tests of what a checkpoint tells."""
 
 
 def every_choice(test):
-    """A test of each architecture with its usual settings, and one with all its others, which stand in the failure."""
+    """A test of each architecture with its usual settings, and one with all its others, which stand in the failure; and
+    of adapted checkpoints if it tests a checkpoint."""
 
     def of_each(architecture, choices, **fixtures):
         for settings in choices:
@@ -70,7 +84,8 @@ def every_choice(test):
         [one.replace(name="choices") if one.name == "settings" else one for one in named]
     )
     # In the scope of the module, so that all tests of one choice follow each other and share what `told` makes.
-    return pytest.mark.parametrize(("architecture", "choices"), [*USUAL, *OTHERS], scope="module")(of_each)
+    cases = [*USUAL, *OTHERS, *(ADAPTED if "told" in of_each.__signature__.parameters else ())]
+    return pytest.mark.parametrize(("architecture", "choices"), cases, scope="module")(of_each)
 
 
 # --- the forward pass ------------------------------------------------------------------------------------------------
@@ -230,8 +245,14 @@ def told(tmp_path_factory, table):
     def tell(architecture, settings, judged="second", texts=(FIRST, SECOND)):
         known = architecture, str(settings), judged
         if known not in checkpoints:
-            sizes = tiny(architecture, **settings) | {"input_size": table.width}
-            checkpoints[known] = make_checkpoint(tmp_path_factory.mktemp("told"), table, architecture, judged, **sizes)
+            own = {name: value for name, value in settings.items() if name != "adapted"}
+            sizes = tiny(architecture, **own) | {"input_size": table.width}
+            checkpoint = make_checkpoint(tmp_path_factory.mktemp("told"), table, architecture, judged, **sizes)
+            if "adapted" in settings:
+                few = [(FIRST, SECOND), (SECOND, FIRST), ("a toy", "a red dog"), ("a man plays", "the snow")]
+                mine = adapt(checkpoint, few, ["same", "other", "other", "same"])
+                checkpoint = save_adapted(tmp_path_factory.mktemp("mine") / "mine", mine)
+            checkpoints[known] = checkpoint
         if (*known, texts) not in explanations:
             explanations[*known, texts] = explain(checkpoints[known], *texts)
         return checkpoints[known], explanations[*known, texts]
@@ -244,8 +265,7 @@ def test_it_returns_the_records_it_declares(architecture, settings, told):
     checkpoint, explanation = told(architecture, settings)
     returned = {type(record) for record in explanation.evidence if not record.from_texts}
     assert returned == set(checkpoint.model.shows(checkpoint.card["config"]))
-    model = make(architecture, **settings)
-    if own_attention(model(batch_of(model, LENGTHS))) is not None:
+    if own_attention(checkpoint.model(checkpoint.reader.batch(checkpoint.read(FIRST, SECOND)))) is not None:
         assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
     titles = [record.title for record in explanation.evidence if record.tabular]
     assert len({*titles}) == len(titles), "tables are saved under different names"

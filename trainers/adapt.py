@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder to write")
     parser.add_argument("--title", default="", help="the name shown on pages (default: the base's, + N pairs)")
     parser.add_argument(
-        "--pull", type=float, help="pull towards the old weights (default: 0.1; with --keep 0 a fiftieth of the pairs)"
+        "--pull", type=float, help="pull towards the old weights (default: 0.003; with --keep 0 more for more pairs)"
     )
     parser.add_argument("--keep", type=float, default=KEEP, help="weight of the old answers (default: %(default)g)")
     parser.add_argument("--balanced", action="store_true", help="rare classes count as much as frequent ones")

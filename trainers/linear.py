@@ -68,5 +68,7 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
 
 
 def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardScaler) -> NamedLinear:
-    plain = unscaled(weight, bias, scaler)
+    if len(weight) == 1:  # two classes share one hyperplane: half of it for each side gives the same difference
+        weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
+    plain = unscaled(weight, bias, scaler.mean_, scaler.scale_)
     return NamedLinear(name, rounded(plain.weight), rounded(plain.bias))

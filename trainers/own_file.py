@@ -14,6 +14,7 @@ from core.checkpoint import available, read_card
 from core.data import Dataset, Example, read
 from core.data.labels import graded, is_number, key, task_of
 from core.data.picked import Picked
+from core.data.split import in_common
 from core.errors import RunError
 from core.evidence import BOTH
 from core.external.settings import TASKS
@@ -107,7 +108,7 @@ def of_file(args: argparse.Namespace, base: str = "", architecture: str = "", ch
             f"no row is left to train on with the label {', '.join(absent[:8])}: add rows, leave it out (--label "
             f"{absent[0]}=), or give held-out rows in a file of their own (--dev)"
         )
-    for note in _notes(dataset, divided, values, same):
+    for note in (*_notes(dataset, divided, values, same), *(_shared(dataset, args.dev, picked) if args.dev else ())):
         print(note, flush=True)
     return recipes.from_dict(*recipes.changed(values | _schedule(len(divided.rows)), changes))
 
@@ -272,6 +273,17 @@ def _notes(dataset: Dataset, divided: Dataset, recipe: JsonMapping, same: bool) 
     yield from _two_labels(dataset.rows)
     if recipe.get("init"):
         yield f"starts from {recipe['init']}, {'with its classifier' if same else 'with a new classifier'}"
+
+
+def _shared(dataset: Dataset, dev: Path, picked: Picked | None) -> Iterator[str]:
+    """A note about held-out rows with a text of the training rows."""
+    held_out = read(dev, columns=picked).rows
+    pairs, others = ([(row.first, row.second) for row in rows] for rows in (held_out, dataset.rows))
+    if shared := int(in_common(pairs, others).sum()):
+        yield (
+            f"{shared:,} of {counted(len(held_out), 'row')} of {dev.name} have a text that is trained on: the score on "
+            "them shows what the model remembers; leave --dev out to divide the rows without a common text"
+        )
 
 
 def _two_labels(rows: Sequence[Example]) -> Iterator[str]:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app import own_models, page_style
 from app.desk import annotator, jobs
 from app.pair_form import once
+from core.adaptation.readers import SUGGESTED
 from core.card import Card, ranked_by
 from core.data import Dataset
 from core.data.labels import Scale, graded, proposed
 from core.desk import store, trainer, training
-from core.desk.adapted_run import SUGGESTED, Division, adaptation, division, held_out_rows, remarks
+from core.desk.adapted_run import Division, adaptation, division, held_out_rows, remarks
 from core.desk.jobs import TRAININGS, Job
 from core.desk.training import TrainingJob
+from core.desk.which_reader import ReadersJob, about, which_reader
 from core.errors import UserError
 from core.wording import counted
 
-JOB = "desk adaptation"
+JOB, COMPARISON = "desk adaptation", "desk comparison of readers"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
 _CLASSIFIER, _ALL = "Its classifier only: seconds", "All its weights: minutes"
+_READERS = 3
+"""Maximum number of models to compare."""
 _NAMED = 8
 """Maximum number of classes named in the offer."""
 
@@ -82,6 +86,8 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     names = [*suggested, *(name for name in suited if name not in suggested)]
     what = "Model to train further" if all_weights else "Model to adapt"
     base = st.selectbox(what, names, format_func=shown.__getitem__, key=f"desk base {dataset.single} {all_weights}")
+    if not all_weights:
+        _which_reader(dataset, divided, names[:_READERS])
     done = "trained" if all_weights else "adapted"
     page_style.note(
         f"The {done} model is kept for a day, and only this session lists it. As all visitors see all runs, whoever "
@@ -98,6 +104,19 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     if st.button(label, type="primary", disabled=base is None or JOB in st.session_state):
         jobs.start(JOB, make)
         st.rerun()
+
+
+def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> None:
+    """The button that compares the first models of the list on the training rows, and the result."""
+    job: ReadersJob | None = st.session_state.get(COMPARISON)
+    mine = job is not None and job.about == about(dataset, names)
+    if job is not None and mine and job.finished:
+        page_style.note(job.told or job.problem or "The comparison was cancelled.")
+    if len(names) > 1 and (job is None or (job.finished and not (mine and job.told))):
+        what = f"Cross-validates {counted(len(names), 'model')} on the rows to learn from"
+        if st.button("Which model?", help=what, key="which reader", disabled=JOB in st.session_state):
+            jobs.start(COMPARISON, lambda: which_reader(dataset, divided, names))
+            st.rerun()
 
 
 def _what_learns(cards: Mapping[str, Card]) -> bool:

@@ -8,8 +8,8 @@ from app import page_style
 from app.desk import annotator, jobs
 from app.desk.open_run import OpenRun, attempt, checkpoint_named, show
 from app.model_choice import offered, titles
+from core.adaptation.readers import SUGGESTED
 from core.desk import label_check
-from core.desk.adapted_run import SUGGESTED
 from core.desk.columns import CHECKED
 from core.desk.filters import quoted
 from core.desk.jobs import QUEUE

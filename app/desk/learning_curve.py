@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from core.adaptation.baselines import said
+from core.adaptation.baselines import MOST_ROWS, said
 from core.adaptation.curve import Curve
 from core.desk.adapted_run import StandingBeside, beside
 from core.desk.charts import CONTEXT, SOFT, Chart, Figure
@@ -69,9 +69,11 @@ def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
 
 
 def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
+    fewer = f"{MOST_ROWS:,} of the {known.trained_on:,} rows, drawn at random"
+    on = fewer if known.trained_on > MOST_ROWS else f"all {known.trained_on:,}"
     how = (
         "Accuracy on the held-out rows by the number of labelled rows that the model learned from (line), with its "
-        f"95 % interval (band); straight lines: simpler models trained on all {known.trained_on:,}. "
+        f"95 % interval (band); straight lines: simpler models trained on {on}. "
         f"{curve.outlook()}"
     )
     rows = [(counted(one.pairs, "row"), one.score, one.low, one.high) for one in curve.points]

@@ -11,8 +11,8 @@ from app import page_style
 from app.desk import annotator, jobs
 from app.desk.open_run import OpenRun, attempt, checkpoint_named
 from app.model_choice import offered, titles
+from core.adaptation.readers import SUGGESTED
 from core.desk import suggestions
-from core.desk.adapted_run import SUGGESTED
 from core.desk.jobs import QUEUE
 from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, Fitted
 from core.wording import counted, score_percent

@@ -12,6 +12,7 @@ import streamlit as st
 
 from app import login, own_models, page_style
 from app.page_state.session import PageSession
+from core.adaptation.corrections import from_csv, to_lines
 from core.card import Card
 from core.checkpoint import CheckpointError, available, epochs
 from core.checkpoint.unlisted import PAIRS, base_of, is_made_by, remove, rename, save_as, saving
@@ -20,6 +21,8 @@ from core.wording import capital, counted
 
 _SECRET = "key of the maker of models"
 LONGEST_TITLE = 100
+_LONGEST_LINK = 4_000
+"""Maximum length of the corrections in a link, in characters."""
 
 
 def maker() -> str:
@@ -78,11 +81,28 @@ def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     if base_of(name):
         page_style.note("Unlisted: only who has its link can open it, for a day.")
         save(page, name, folder)
-    elif is_made_by(folder, maker()):
-        _rename_or_delete(page, card, folder)
+    if own_models.made(name) or is_made_by(folder, maker()):
+        _rename_or_delete(page, name, card, folder)
+    if "base" in card:
+        _adapt_again(card, folder)
 
 
-def _rename_or_delete(page: PageSession[Any], card: Card, folder: Path) -> None:
+def _adapt_again(card: Card, folder: Path) -> None:
+    """A link to the page where the model was adapted, with its corrections if they were kept."""
+    kept = folder / PAIRS
+    corrections = from_csv(kept.read_text(encoding="utf-8")) if kept.is_file() else ()
+    lines = to_lines(corrections)
+    if not corrections:
+        page_style.page_link("error_desk", {}, "Adapt again: choose its file under New run")
+    elif len(lines) > _LONGEST_LINK:
+        page_style.page_link("explore", {"model": card["base"]["name"]}, "Adapt again: open pairs.csv of the download")
+    else:
+        first, second = corrections[0].pair
+        tray = {"model": card["base"]["name"], "first": first, "second": second, "corrections": lines}
+        page_style.page_link("explore", tray, f"Adapt again: {counted(len(corrections), 'correction')} in Explore")
+
+
+def _rename_or_delete(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     with st.form("rename the model", border=False):
         title = st.text_input("Title", card["title"], max_chars=LONGEST_TITLE, key=f"title of {folder.name}")
         if st.form_submit_button("Rename") and title.strip():
@@ -92,6 +112,7 @@ def _rename_or_delete(page: PageSession[Any], card: Card, folder: Path) -> None:
         page_style.note("Runs and links that name it can no longer open it.")
         if st.button("Delete it for everybody", key="delete the model"):
             remove(folder)
+            own_models.forget(name)
             page.set(page.state.updated(model=None))
             st.rerun()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +12,19 @@ import torch
 from torch import Tensor
 
 from core.adaptation.features import Pair, feature_vectors, kept_features
-from core.adaptation.fits import FOLDS, KEEP, PULL, Linear, fresh, pulled
+from core.adaptation.fits import FOLDS, KEEP, PULL, Linear, Step, fresh, no_step, pulled, spread
 from core.card import Roles
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import adapted_card, with_classifier
+from core.data.split import sharing
 from core.errors import UserError
 from core.evaluation.predict import RowsDone
 from core.json_types import JsonObject
 
 MOST_CLASSES = 300
-LEAST_PULL, PAIRS_PER_PULL = 3.0, 50
+LEAST_PULL, PAIRS_PER_PULL = 0.03, 5_000
 """Without the term that keeps old answers, the default pull grows with the pairs, or 3,000 of them would overfit a
-thousand features: chosen on SICK's trial pairs, where 25 pairs are best learned with 3 and 3,000 with 30 or more."""
+thousand features: chosen on SICK's trial pairs, where 25 pairs are best learned with .03 and 3,000 with .3 or more."""
 
 
 class AdaptationError(UserError):
@@ -35,7 +36,7 @@ class Examples:
     """Labelled pairs with their features, in an order that does not depend on the file's.
 
     ``features [N, F]``; ``labels [N]``: indices into ``classes``; ``folds [N]``: the part of each pair in
-    cross-validation, the same for all pairs of a ``group``."""
+    cross-validation, the same for all pairs of a ``group``, by default those that share a text."""
 
     pairs: Sequence[Pair]
     labels: Tensor
@@ -61,8 +62,11 @@ class Examples:
         index = {label: at for at, label in enumerate(classes)}
         numbers = torch.tensor([index[labels[row]] for row in order], dtype=torch.int64)
         features = feature_vectors(checkpoint, sorted_pairs, progress)
-        named = [groups[row] for row in order] if groups else []
-        return cls(sorted_pairs, numbers, classes, features, _folds(numbers, named))
+        together = defaultdict[str, list[int]](list)
+        for place, row in enumerate(order if groups else ()):
+            together[groups[row]].append(place)
+        folds = _folds(numbers, [*together.values()] or sharing(sorted_pairs, len(order) // FOLDS))
+        return cls(sorted_pairs, numbers, classes, features, folds)
 
 
 def classes_for(checkpoint: Checkpoint, labels: Sequence[str]) -> tuple[str, ...]:
@@ -81,17 +85,38 @@ def classes_for(checkpoint: Checkpoint, labels: Sequence[str]) -> tuple[str, ...
     return tuple(sorted(found))
 
 
-def _folds(labels: Tensor, groups: Sequence[str]) -> np.ndarray:
-    """The part of each row: rows of a class are dealt in turn, so that each part has its share; with groups, whole
-    groups are dealt."""
-    if groups:
-        place = {group: at % FOLDS for at, group in enumerate(sorted(set(groups)))}
-        return np.array([place[group] for group in groups])
-    folds, dealt = np.empty(len(labels), dtype=np.int64), Counter[int]()
-    for row, label in enumerate(labels.tolist()):
-        folds[row] = dealt[label] % FOLDS
-        dealt[label] += 1
+def _folds(labels: Tensor, groups: Sequence[Sequence[int]]) -> np.ndarray:
+    """The part of each row: whole groups are dealt, the largest first, each to the part that has fewest rows of its
+    labels. A group of more rows than a part should have is dealt row by row."""
+    classes = labels.tolist()
+    most = max(1, len(classes) // FOLDS)
+    apart = [part for rows in groups for part in ([rows] if len(rows) <= most else [[row] for row in rows])]
+    folds = np.empty(len(classes), dtype=np.int64)
+    dealt = [Counter[int]() for _ in range(FOLDS)]
+    for rows in sorted(apart, key=len, reverse=True):
+        own = Counter(classes[row] for row in rows)
+        part = min(range(FOLDS), key=lambda at: (sum(dealt[at][label] for label in own), dealt[at].total(), at))
+        dealt[part].update(own)
+        folds[rows] = part
     return folds
+
+
+def classifier_of(checkpoint: Checkpoint) -> Linear | None:
+    """The classifier of a checkpoint; None for a model without one, such as a bi-encoder that compares vectors."""
+    layer = checkpoint.model.output_layer
+    return None if layer is None else Linear.of(layer)
+
+
+def corrected(
+    checkpoint: Checkpoint, old: Linear, examples: Examples, pull: float, keep: float = KEEP, step: Step = no_step
+) -> Linear:
+    """The old classifier of a checkpoint refitted to corrections (:func:`core.adaptation.fits.pulled`); ``pull`` is by
+    the spread of the features of other pairs."""
+    if not len(examples.pairs):
+        return old
+    kept = kept_features(checkpoint)
+    pull *= spread(kept)
+    return pulled(old, examples.features, examples.labels, kept if keep else None, pull=pull, keep=keep, step=step)
 
 
 def fit(
@@ -102,24 +127,21 @@ def fit(
     keep: float = KEEP,
     balanced: bool = False,
     new: bool = False,
+    step: Step = no_step,
 ) -> tuple[Linear, JsonObject]:
     """The classifier fitted to the examples, and its settings. For the checkpoint's own classes, unless ``new``, it
     starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`."""
-    layer = checkpoint.model.output_layer
-    if layer is not None and examples.classes == checkpoint.labels and not new:
-        kept = kept_features(checkpoint) if keep and len(examples.pairs) else None
+    old = classifier_of(checkpoint)
+    if old is not None and examples.classes == checkpoint.labels and not new:
         pull = pull or (PULL if keep else max(LEAST_PULL, len(examples.pairs) / PAIRS_PER_PULL))
-        return (
-            pulled(Linear.of(layer), examples.features, examples.labels, kept, pull=pull, keep=keep),
-            {"pull": pull, "keep": keep},
-        )
+        return corrected(checkpoint, old, examples, pull, keep, step), {"pull": pull, "keep": keep}
     if not len(examples.pairs):
         raise AdaptationError(f"{checkpoint.name} has no classifier to start from: label a pair of each class")
     if len(set(examples.labels.tolist())) < len(examples.classes):
         missing = [name for at, name in enumerate(examples.classes) if at not in set(examples.labels.tolist())]
         raise AdaptationError(f"no pair has the label {missing[0][:60]!r}: label some, or correct the old classifier")
-    linear, strength = fresh(examples.features, examples.labels, examples.folds, balanced=balanced)
-    return linear, {"C": strength, "balanced": balanced}
+    found = fresh(examples.features, examples.labels, examples.folds, balanced=balanced, step=step)
+    return found.linear, {"C": found.strength, "balanced": balanced}
 
 
 def adapt(
@@ -142,7 +164,7 @@ def adapt(
     """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
 
     If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
-    weights (None: .1, or more for many pairs without ``keep``), ``keep`` the weight of its old answers to other pairs;
+    weights (None: .003, or more for many pairs without ``keep``), ``keep`` that of its old answers to other pairs;
     without a pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted;
     ``balanced``: rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay
     together in cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from core.adaptation.adapt import Examples
-from core.adaptation.features import feature_vectors, kept_features
-from core.adaptation.fits import KEEP, PULL, PULLS, Linear, pulled
+from core.adaptation.adapt import Examples, classifier_of, corrected
+from core.adaptation.features import feature_vectors
+from core.adaptation.fits import KEEP, PULL, PULLS, Linear
 from core.checkpoint import Checkpoint
 from core.evaluation.predict import RowsDone
 from core.evaluation.probe import suits
@@ -145,9 +145,9 @@ class Fitted(NamedTuple):
 
 def old_classifier(base: Checkpoint) -> Linear:
     """The classifier of a model whose verdicts can be corrected."""
-    layer = base.model.output_layer
-    assert layer is not None, "corrections are only taken for a model with a classifier"
-    return Linear.of(layer)
+    found = classifier_of(base)
+    assert found is not None, "corrections are only taken for a model with a classifier"
+    return found
 
 
 def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP) -> Fitted:
@@ -155,7 +155,7 @@ def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP
     old = old_classifier(base)
 
     def fit() -> Fitted:
-        linear = pulled(old, examples.features, examples.labels, kept_features(base), pull=pull, keep=keep)
+        linear = corrected(base, old, examples, pull, keep)
         return Fitted(linear, compared(base, examples, old, linear, pull, tested(base)))
 
     key = base.folder, base.state, tuple(examples.pairs), tuple(examples.labels.tolist()), pull, keep

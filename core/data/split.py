@@ -64,9 +64,18 @@ def parts(pairs: Sequence[tuple[str, str]], share: float = 0.2, seed: int = 0, l
 
 
 def folds(pairs: Sequence[tuple[str, str]], number: int, seed: int = 0) -> np.ndarray:
-    """The fold of each row, int ``[N]``, for cross-validation: rows with a text in common stay together (as in
-    :func:`parts`), and folds have about the same size. A component with more rows than a fold is dealt by its first
-    texts, which stay together; its second texts do not."""
+    """The fold of each row, int ``[N]``, for cross-validation: rows with a text in common stay together
+    (:func:`sharing`), and folds have about the same size."""
+    sizes, out = [0] * number, np.empty(len(pairs), dtype=int)
+    for rows in sorted(sharing(pairs, len(pairs) // number, seed), key=len, reverse=True):
+        smallest = min(range(number), key=sizes.__getitem__)
+        out[rows], sizes[smallest] = smallest, sizes[smallest] + len(rows)
+    return out
+
+
+def sharing(pairs: Sequence[tuple[str, str]], most: int, seed: int = 0) -> list[list[int]]:
+    """The rows of each group with texts in common, as in :func:`parts`. A component of more than ``most`` rows is
+    divided by its first texts, which stay together; its second texts do not."""
     numbers: dict[str, int] = {}
     ends = [_ends(numbers, *map(_words, pair)) for pair in pairs]
     drawn = [hashlib.blake2b(f"{seed} {text}".encode(), digest_size=8).digest() for text in numbers]
@@ -74,13 +83,16 @@ def folds(pairs: Sequence[tuple[str, str]], number: int, seed: int = 0) -> np.nd
     for rows in _components(ends, drawn):
         by_first = defaultdict[int, list[int]](list)
         for row in rows:
-            by_first[ends[row][0] if len(rows) * number > len(pairs) else 0].append(row)
+            by_first[ends[row][0] if len(rows) > most else 0].append(row)
         groups += by_first.values()
-    sizes, out = [0] * number, np.empty(len(pairs), dtype=int)
-    for rows in sorted(groups, key=len, reverse=True):
-        smallest = min(range(number), key=sizes.__getitem__)
-        out[rows], sizes[smallest] = smallest, sizes[smallest] + len(rows)
-    return out
+    return groups
+
+
+def in_common(pairs: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> np.ndarray:
+    """Whether each pair has a text that one of the others has too, bool ``[N]``; texts are the same as in
+    :func:`parts`."""
+    known = {_words(text) for pair in others for text in pair if text}
+    return np.array([any(text and _words(text) in known for text in pair) for pair in pairs], dtype=bool)
 
 
 def _ends(numbers: dict[str, int], first: str, second: str) -> tuple[int, int]:

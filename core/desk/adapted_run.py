@@ -36,8 +36,6 @@ from core.json_types import LENIENT, checked
 from core.training_progress import Epoch
 from core.wording import counted
 
-SUGGESTED = ("nli-two-sided", "nli-esim", "guest-minilm")
-"""Readers of pairs to adapt: the default first."""
 _SHARE = 0.2
 _LARGEST = 4 << 20
 _CHOSEN_ONCE = 20
@@ -205,15 +203,15 @@ def _adapted(
 
     def step(what: str) -> None:
         job.doing = what
-        job.progress(job.done)  # which ends the job if it was cancelled
+        job.check()
 
     step("fitting the classifier")
     new = {*labels} == {*examples.classes}
-    linear, settings = fit(base, examples, new=new)
+    linear, settings = fit(base, examples, new=new, step=job.check)
     adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train)))
     step("fitting simpler models")
     names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
-    simpler = baselines(train, labels, held_out, gold, names, lambda: job.progress(job.done))
+    simpler = baselines(train, labels, held_out, gold, names, job.check)
     index = {label: at for at, label in enumerate(examples.classes)}
 
     def predicted(rows: np.ndarray) -> np.ndarray:
@@ -221,7 +219,8 @@ def _adapted(
             return np.array(linear.logits(features).argmax(1).numpy())
         present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
         strength = settings.get("C") if len(examples.classes) > _CHOSEN_ONCE else None
-        fewer, _ = fresh(examples.features[rows], torch.from_numpy(own), examples.folds[rows], strength=strength)
+        chosen, numbers = examples.features[rows], torch.from_numpy(own)
+        fewer = fresh(chosen, numbers, examples.folds[rows], strength=strength, step=job.check).linear
         return np.array(present[fewer.logits(features).argmax(1).numpy()])
 
     curve = learning_curve(

@@ -86,6 +86,10 @@ class Job:
     def progress(self, done: int) -> None:
         """Sets the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown."""
         self.done = done
+        self.check()
+
+    def check(self) -> None:
+        """Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown: for long work between two rows."""
         if self.cancelled or server_ends():
             raise Cancelled
 

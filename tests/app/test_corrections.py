@@ -58,7 +58,7 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
     # Another strength of the pull: the same model, refitted.
     slider = adapted.select_slider[0]
     before = model.card["adaptation"]["pull"]
-    other = next(value for value in ("0.3", "300") if float(value) != before)
+    other = next(value for value in ("0.3", "10") if float(value) != before)
     slider.set_value(other).run()
     assert not adapted.exception and query(adapted)["model"] == name
     assert load_named(name).card["adaptation"]["pull"] == float(other)
@@ -113,6 +113,17 @@ def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapt
     assert not adapted.exception and query(adapted)["model"] == "my-model" and "my-model" in list(available())
     saved = available()["my-model"]
     assert not (saved / "pairs.csv").exists() and load_named("my-model").card["title"] == load_named(name).card["title"]
+
+    card = open_view("models", model=name)
+    assert not [one for one in card.button if one.label == "Rename"], "a link alone does not make one its maker"
+    (again,) = [one for one in card.get("page_link") if "Adapt again" in one.proto.label]
+    assert "2 corrections" in again.proto.label and "a+dog+is+outside" in again.proto.query_string
+    card.session_state["models made"] = {name}
+    card.run()
+    assert "Save the model" in [one.label for one in card.button]
+    next(box for box in card.text_input if box.label == "Title").set_value("Unsaved, renamed")
+    button(card, "Rename").click().run()
+    assert not card.exception and load_named(name).card["title"] == "Unsaved, renamed"
 
     other = open_view("models", model="my-model")
     assert not other.exception and "Adapted from" in str([lines_of(table) for table in other.table])

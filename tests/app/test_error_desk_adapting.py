@@ -70,6 +70,10 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     assert "These 2 classes are new (different event, same event). Adapt a model to 32 of these rows" in said
     assert "test it on the other 8?" in said and not any(box.label.startswith("“") for box in app.multiselect)
     assert sum(app.dataframe[0].value["rows to learn from"]) == 32
+    button(app, "Which model?").click().run()
+    app.session_state[adapting.COMPARISON].future.result(600)
+    app.run()
+    assert "Cross-validated on 32 rows: " in texts(app) and not app.exception
     box_of(app, "Model to adapt").set_value("test-light").run()
     button(app, "Adapt and test").click().run()
     app = finished(app)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import torch
 
-from core.adaptation import adapt
-from core.adaptation.adapt import AdaptationError
+from core.adaptation import adapt, fits
+from core.adaptation.adapt import AdaptationError, Examples
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
 from core.adaptation.fits import Linear, fresh, pulled
 from core.checkpoint import CheckpointError, available, load, load_named
@@ -68,11 +69,12 @@ def test_a_new_classifier_of_raw_features_is_the_one_of_standardised_ones():
     x = torch.randn(40, 3) * torch.tensor([1.0, 100.0, 0.01]) + 5
     y = (x[:, 1] > 5).long() + (x[:, 2] > 5).long()
     folds = torch.arange(40).numpy() % 4
-    one, strength = fresh(x, y, folds)
-    stretched, same = fresh(x * torch.tensor([7.0, 0.1, 3.0]), y, folds)
+    one, strength, right = fresh(x, y, folds)
+    stretched, same, _ = fresh(x * torch.tensor([7.0, 0.1, 3.0]), y, folds)
     assert strength == same
     torch.testing.assert_close(one.logits(x), stretched.logits(x * torch.tensor([7.0, 0.1, 3.0])), atol=2e-3, rtol=0)
-    two, _ = fresh(x, (y > 0).long(), folds)
+    assert right.shape == (40,) and right.dtype == bool
+    two = fresh(x, (y > 0).long(), folds).linear
     assert two.weight.shape == (2, 3) and two.logits(x).sum(1).abs().max() < 1e-3
 
 
@@ -251,3 +253,69 @@ def test_the_command_adapts_to_a_file_with_columns_of_its_own(folders, tmp_path,
         main([*command, "--label", "same=entailment", "--label", "other=neutral", "--out", str(folders / "nli")]) == 0
     )
     assert load_named("nli").labels == ("entailment", "neutral", "contradiction")
+
+
+def test_the_command_compares_readers_on_rows_held_out(folders, table, capsys):
+    from tests.core.made_up import make_checkpoint
+
+    make_checkpoint(folders / "other", table, "decomposable")
+    words, things = ("red", "cold", "a", "the"), ("dog", "man", "toy", "snow", "animal")
+    rows = [
+        (f"{word} {thing}", f"{word if at % 2 else 'an'} {thing} {at}", OWN[at % 2])
+        for at, (word, thing) in enumerate((word, thing) for word in words for thing in things)
+    ]
+    file = folders / "events.csv"
+    file.write_text("\n".join([*(",".join(row) for row in [("Report", "Other", "Verdict"), *rows]), "a,b,"]))
+    command = ["readers", str(file), "tiny", "other", "--columns", "first=Report,second=Other,label=Verdict"]
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Cross-validated on 20 rows: ") and told.count("%") == 2 and "McNemar’s p = " in told
+    file.write_text("Report,Other,Verdict\n" + "\n".join(f"a,{at},same" for at in range(9)))
+    assert main(command) == 2 and "too few rows to compare readers" in capsys.readouterr().err
+
+
+def test_folds_keep_texts_together_and_have_their_share_of_each_class(folders):
+    pairs = [(f"a dog {at // 2}", f"a man {at}") for at in range(40)]
+    examples = Examples.of(load_named("tiny"), pairs, [OWN[at // 2 % 3 % 2] for at in range(40)])
+    by_text = {}
+    for (first, _), fold in zip(examples.pairs, examples.folds, strict=True):
+        assert by_text.setdefault(first, fold) == fold
+    counts = [[int((examples.labels[examples.folds == fold] == label).sum()) for fold in range(4)] for label in (0, 1)]
+    assert all(max(of_class) - min(of_class) <= 2 for of_class in counts), counts
+    shared = Examples.of(load_named("tiny"), [("a dog", f"a man {at}") for at in range(8)], OWN[:4] * 2)
+    assert sorted(Counter(shared.folds.tolist()).values()) == [2, 2, 2, 2]
+
+
+def test_a_fit_ends_when_its_step_says_so_and_many_pairs_give_the_same_in_blocks(monkeypatch):
+    torch.manual_seed(4)
+    x, y = torch.randn(60, 5), torch.arange(60) % 3
+    old = Linear(torch.randn(3, 5), torch.zeros(3))
+
+    class StopError(Exception):
+        pass
+
+    def stop():
+        raise StopError
+
+    for fit in (
+        lambda: fresh(x, y, torch.arange(60).numpy() % 4, step=stop),
+        lambda: pulled(old, x, y, pull=1.0, step=stop),
+    ):
+        with pytest.raises(StopError):
+            fit()
+    at_once = fresh(x, y, torch.arange(60).numpy() % 4).linear, pulled(old, x, y, pull=1.0)
+    monkeypatch.setattr(fits, "_AT_ONCE", 10)
+    monkeypatch.setattr(fits, "_BLOCK", 35)
+    in_blocks = fresh(x, y, torch.arange(60).numpy() % 4).linear, pulled(old, x, y, pull=1.0)
+    for one, other in zip(at_once, in_blocks, strict=True):
+        torch.testing.assert_close(one.logits(x), other.logits(x), atol=1e-4, rtol=0)
+
+
+def test_25_pairs_are_not_all_in_one_class():
+    """In features that are mostly noise, log loss is lowest without any of them."""
+    torch.manual_seed(6)
+    x, tested = torch.randn(25, 200), torch.randn(400, 200)
+    y = (x[:, :20].sum(1) > 0).long()
+    found = fresh(x, y, torch.arange(25).numpy() % 4)
+    assert found.strength * 25 >= fits.LEAST_STRENGTH
+    assert 60 < int(found.linear.logits(tested).argmax(1).sum()) < 340

@@ -87,7 +87,7 @@ def test_a_run_on_a_file_is_repeated_by_its_card(tmp_path, capsys, monkeypatch):
     assert "stopped@2" not in available() and "stopped@1" not in [*available()]
 
 
-def test_the_recipe_follows_from_the_rows(tmp_path):
+def test_the_recipe_follows_from_the_rows(tmp_path, capsys):
     classes = ["Entailment", "neutral", "CONTRADICTION"]
     file = table(tmp_path / "nli.csv", pairs(classes), "premise,hypothesis,label")
     same = made(file, base="nli-two-sided")
@@ -99,15 +99,25 @@ def test_the_recipe_follows_from_the_rows(tmp_path):
     (_, train), (_, held_out) = read_all(same, tmp_path)
     assert len(train.rows) == 48 and {row.label for row in held_out.rows} == {*same.labels}
     assert not {row.first for row in train.rows} & {row.first for row in held_out.rows}
+    table(tmp_path / "dev.csv", [*pairs(["1", "0"], 70)[60:], pairs(["1"])[0]])
+    capsys.readouterr()
     other = made(
         table(tmp_path / "mine.csv", pairs(["1", "0", "x"])),
-        *("--columns", "question=headline A,answer=headline B,label=verdict", "--dev", str(file), "--rows", "50"),
+        *(
+            "--columns",
+            "question=headline A,answer=headline B,label=verdict",
+            "--dev",
+            str(tmp_path / "dev.csv"),
+            "--rows",
+            "50",
+        ),
         *("--label", "1=right", "--label", "x=", "--task", "tickets", "--title", "Mine", "--set", "epochs=9"),
         base="nli-attconv-light",
     )
+    assert "1 of 11 rows of dev.csv have a text that is trained on" in capsys.readouterr().out
     assert (other.task, other.title, other.labels) == ("tickets", "Mine", ("0", "right"))
     assert (other.roles, other.judged, other.init_classifier) == (("question", "answer"), "answer", False)
-    assert (other.dev.path, other.train[0].rows, other.train[0].part, other.epochs) == ("nli.csv", 50, "", 9)
+    assert (other.dev.path, other.train[0].rows, other.train[0].part, other.epochs) == ("dev.csv", 50, "", 9)
     single = table(tmp_path / "reviews.csv", [(f"text {i}", "", ["none", "some"][i % 2]) for i in range(20)])
     texts = made(single, "--columns", "text=headline A,label=verdict", "--label", "none=none", base="sentiment-attconv")
     assert (texts.roles, texts.judged, texts.labels) == (("text",), "text", ("none", "some"))
