@@ -215,21 +215,26 @@ class TrainingRun:
     def fit(self) -> None:
         """Runs the remaining epochs, or as many as patience allows. A NaN loss, or a user who watches the training,
         ends it with the best epoch so far; raises RunError if this was the first."""
-        while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
-            epoch, remedy = self.progress.epoch + 1, ""
-            try:
-                if self.one_epoch():
-                    continue
-                ended, remedy = "the loss became NaN", f"; lower lr (it is {self.recipe.lr:g})"
-            except StopAskedError:
-                ended = "stopped"
-            except ServerGoneError:
-                self.keep()
-                raise RunError("the server has ended; --resume continues this training") from None
-            if not self.progress.best_epoch:
-                raise RunError(f"{ended} in epoch {epoch}{remedy or ', before there was an epoch to keep'}")
-            self.fabric.print(f"{ended} in epoch {epoch}: epoch {self.progress.best_epoch} is kept{remedy}")
-            return
+        try:
+            while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
+                if not self.one_epoch():
+                    self.end_early("the loss became NaN", f"; lower lr (it is {self.recipe.lr:g})")
+                    return
+        except StopAskedError:
+            self.end_early("stopped")
+        except ServerGoneError:
+            self.keep()
+            raise RunError("the server has ended; --resume continues this training") from None
+        finally:
+            if self.reporter is not None:
+                self.reporter.close()
+
+    def end_early(self, why: str, remedy: str = "") -> None:
+        """Says why training ends with the best epoch so far. Raises RunError if there is none."""
+        epoch, best = self.progress.epoch + 1, self.progress.best_epoch
+        if not best:
+            raise RunError(f"{why} in epoch {epoch}{remedy or ', before there was an epoch to keep'}")
+        self.fabric.print(f"{why} in epoch {epoch}: epoch {best} is kept{remedy}")
 
     def one_epoch(self) -> bool:
         """Trains the rest of the current epoch, evaluates on dev and saves the state; returns false, without recording

@@ -6,12 +6,17 @@ import os
 import time
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from core import training_progress
+from core.errors import RunError
 from core.training_progress import STOP, Epoch, TrainingProgress
 from trainers.resume import Progress
 
 SECONDS = 0.5
 """Least time between two reports."""
+LOCK = "trainer.lock"
+_PATIENCE = 300
 
 
 class StopAskedError(Exception):
@@ -23,11 +28,22 @@ class ServerGoneError(Exception):
 
 
 class ProgressReporter:
-    """Reports the progress of the run in ``out`` to the server with the process id ``server``."""
+    """Reports the progress of the run in ``out`` to the server with the process id ``server``. Waits until the trainer
+    of a server that has ended has saved its state; raises RunError if it does not come to that."""
 
     def __init__(self, out: Path, server: int) -> None:
         self.out, self.server, self._last = out, server, 0.0
+        out.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(out / LOCK, timeout=_PATIENCE, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise RunError("another process is still training this model; resume it later") from None
         (out / STOP).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets another trainer go on from the saved state."""
+        self._lock.release()
 
     def report(self, progress: Progress, epochs: int, steps: int, seconds: float) -> None:
         """Writes the progress after so many ``seconds``, unless it was just written. Raises StopAskedError or

@@ -126,8 +126,8 @@ def _what_learns(cards: Mapping[str, Card]) -> bool:
     answer = st.radio("What should learn?", [_CLASSIFIER, _ALL], horizontal=True, key="desk what learns")
     if answer == _ALL:
         page_style.note(
-            "A tenth of the rows to learn from choose the best epoch. The training runs beside this server's answers, "
-            "at low priority; you can stop it, and keep the best epoch so far."
+            "A tenth of the rows to learn from choose the best epoch. The training runs at low priority, so that this "
+            "server answers as fast as before; you can stop it, and keep the best epoch so far."
         )
     return answer == _ALL
 

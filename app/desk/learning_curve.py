@@ -37,8 +37,8 @@ def figures(run: Run, model: int) -> list[Figure]:
 def _epochs(title: str, history: Sequence[Epoch]) -> list[Figure]:
     right, loss = epoch_charts(title, history)
     how = (
-        "How often the model was right on the rows that choose the epoch: the best one is kept. They are no rows of "
-        "this run."
+        "How often the model was right on the rows that choose the epoch: the best one is kept. This run does not "
+        "contain them."
     )
     scores = [(str(one.epoch), score_percent(one.score)) for one in history]
     losses = [(str(one.epoch), f"{one.loss:.3f}") for one in history]

@@ -32,7 +32,7 @@ class TextState(PageState):
     most: ClassVar[int] = 1
     trail: ClassVar[int] = 0
     model: str | None = parameter(None)
-    epoch: int | None = parameter(None, whole_number(1), belongs_to=("model",))
+    epoch: int | None = parameter(None, whole_number(1), belongs_to=("model",), kw_only=True)
     texts: tuple[Pair, ...] = (Pair(),)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The weights that a training kept after its epochs: each a checkpoint of its own, in the folder ``epochs`` of the
+"""The weights that a training kept after its epochs: each a checkpoint, in the folder ``epochs`` of the
 finished one's. ``mine@3`` is the model ``mine`` after its third epoch; it is found by this name, but in no list."""
 
 from __future__ import annotations

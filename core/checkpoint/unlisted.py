@@ -30,7 +30,7 @@ PAIRS = "pairs.csv"
 SECONDS = 24 * 3600
 """How long an unlisted checkpoint is kept."""
 TRAINING = "training"
-"""Folder of an unfinished training inside that of the checkpoint that it will be (:mod:`core.desk.training`)."""
+"""Folder of an unfinished training, inside its checkpoint's (:mod:`core.desk.training`)."""
 _NAME = re.compile(r"(?P<base>[\w./-]{1,200})~(?P<token>[0-9a-f]{32})")
 
 

@@ -1,4 +1,4 @@
-"""Runs `python -m trainers train` for the desk: in a process of its own with one thread and low priority, so that no
+"""Runs `python -m trainers train` for the desk: in a separate process with one thread and low priority, so that no
 visitor's answer waits for it."""
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def write_rows(file: Path, rows: Sequence[Example], roles: Sequence[str]) -> str
 
 
 def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], bool]) -> None:
-    """Trains with these options of the command into the folder ``out``, and goes on from the state there. Calls
+    """Trains with these options of the command into the folder ``out``, resuming from the state there. Calls
     ``told`` with the progress twice a second; once it returns false, the best epoch so far is kept. Raises DeskError
-    with the trainer's sentence if it fails. An error of ``told`` passes, and the trainer goes on until this process
+    with the trainer's sentence if it fails. An error of ``told`` passes, and the trainer continues until this process
     has ended: it notices, and saves its state."""
     command = [sys.executable, "-m", "trainers", "train", *options, "--out", str(out), "--resume", "--threads", "1"]
     paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
@@ -82,5 +82,5 @@ def _watched(process: subprocess.Popen[bytes], out: Path, told: Callable[[Traini
                 (out / training_progress.STOP).touch()
             continue
         last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        # The folder on this server is nobody's business.
+        # Visitors should not see the server's folders.
         return last.rpartition("\r")[2].removeprefix("python -m trainers train: ").replace(f"{out}{os.sep}", "")

@@ -15,12 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 from filelock import FileLock, Timeout
 
 from core import training_progress
+from core.adaptation.adapt import Examples, fit
 from core.adaptation.baselines import SimplerModel, baselines
+from core.adaptation.features import feature_vectors
 from core.card import Card, is_external
-from core.checkpoint import epochs, learned
+from core.checkpoint import epochs, learned, load_named
 from core.checkpoint.unlisted import TRAINING, folder_of, new_name, remove_old, unlisted
 from core.data import Dataset, Example
 from core.data.labels import key
@@ -145,7 +148,7 @@ def unfinished() -> list[Unfinished]:
 
 
 def resumed(name: str) -> TrainingJob:
-    """A job that goes on with an unfinished training. Raises DeskError if it is not there any more."""
+    """A job that resumes an unfinished training. Raises DeskError if it is not there any more."""
     folder = folder_of(name)
     try:
         plan = checked(read_json((folder or Path()) / TRAINING / _PLAN), Plan, by=LENIENT)
@@ -170,7 +173,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 def training(plan: Plan) -> TrainingJob:
-    """A job that trains as planned, or goes on with it. One that is cancelled while it trains keeps the best epoch so
+    """A job that trains as planned, or resumes. One that is cancelled while it trains keeps the best epoch so
     far, and leaves nothing if there is none."""
 
     def work(job: Job) -> Written:
@@ -184,7 +187,7 @@ def training(plan: Plan) -> TrainingJob:
                 return _done(job, plan, run)
         except Timeout:
             raise DeskError(f"{plan.title} is being trained by another server already: wait for it") from None
-        except FileError as error:  # its folder is nobody's business
+        except FileError as error:  # without the folder, which visitors should not see
             raise DeskError(str(error).replace(f"{run}/", "").replace(f"{plan.folder}/", "")) from error
         except OSError as error:
             why = error.strerror or "it cannot be written"
@@ -199,7 +202,8 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
     try:
         if not (plan.folder / "card.json").is_file():
             if not (run / _ABOUT).is_file():
-                write_whole(run / _PLAN, json_text(asdict(plan)))
+                stored = replace(plan, test=replace(plan.test, source=None))  # a resumed run lacks the file itself
+                write_whole(run / _PLAN, json_text(asdict(stored)))
                 write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title}))
             _train(job, plan, run)
             _publish(plan, run)
@@ -232,7 +236,7 @@ def _train(job: TrainingJob, plan: Plan, run: Path) -> None:
 
     def told(progress: TrainingProgress) -> bool:
         nonlocal best
-        if server_ends():  # the trainer notices by itself, and saves its state
+        if server_ends():  # the trainer notices, and saves its state
             raise Cancelled
         best, job.history = progress.best_epoch, progress.history
         job.done, job.doing = round(progress.share * len(plan.learned)), _said(progress, stopping=job.cancelled)
@@ -245,7 +249,7 @@ def _train(job: TrainingJob, plan: Plan, run: Path) -> None:
         if job.cancelled and not best:
             raise Cancelled from error
         raise
-    job.cancelled = False  # its model is tested like that of a finished training
+    job.cancelled = False  # its model is tested like any other
 
 
 def _said(progress: TrainingProgress, *, stopping: bool) -> str:
@@ -276,14 +280,25 @@ def _publish(plan: Plan, run: Path) -> None:
 
 
 def _simpler(job: Job, plan: Plan) -> tuple[SimplerModel, ...]:
-    """Simpler models on the held-out rows; none if no row is."""
+    """Simpler models on the held-out rows, the base with only its classifier adapted first; none if no row is held
+    out."""
     tested = [row for row in plan.test.rows if row.label is not None]
+    learned_from, labels = [(row.first, row.second) for row in plan.learned], [row.label_text for row in plan.learned]
+    pairs, gold = [(row.first, row.second) for row in tested], [key(row.shown_label) for row in tested]
     roles = plan.roles or ("first text", "second text")
-    return baselines(
-        [(row.first, row.second) for row in plan.learned],
-        [row.label or "" for row in plan.learned],
-        [(row.first, row.second) for row in tested],
-        [row.label or "" for row in tested],
-        (roles[0], "" if plan.test.single else roles[-1]),
-        lambda: job.progress(job.done),
+    names = roles[0], "" if plan.test.single else roles[-1]
+
+    def step(*_: object) -> None:
+        job.progress(job.done)  # which ends the job if it was cancelled
+
+    if not tested:
+        return ()
+    base = load_named(plan.base)
+    examples = Examples.of(base, learned_from, labels, progress=step)
+    linear, _ = fit(base, examples, new={*labels} == {*examples.classes})
+    best = linear.logits(feature_vectors(base, pairs, step)).argmax(1).tolist()
+    adapted = np.array([key(examples.classes[at]) == own for at, own in zip(best, gold, strict=True)])
+    return (
+        SimplerModel.of("only its classifier adapted", adapted),
+        *baselines(learned_from, [*map(key, labels)], pairs, gold, names, step),
     )

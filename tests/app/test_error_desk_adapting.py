@@ -207,6 +207,7 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     assert not app.exception and not sentences(app)
     said = texts(app)
     assert re.search(r"A Tiny, events \d+\.\d\u00a0% right \(", said) and "majority class 50.0" in said
+    assert "only its classifier adapted" in said
     drawn = figures(app)
     assert "Epochs of Tiny, events" in drawn and "Loss of Tiny, events" in drawn
     (run,) = store.runs()

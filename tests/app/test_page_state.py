@@ -85,6 +85,7 @@ VALUES = {
     "first": TYPED,
     "second": TYPED,
     "model": st.sampled_from([*MODELS]),
+    "epoch": st.integers(1, 9),
     "step": st.integers(1, 3),
 }
 OF_PAGE = {

@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from safetensors.torch import load_file
 
 from core import training_progress
@@ -66,6 +67,10 @@ def test_a_run_on_a_file_is_repeated_by_its_card(tmp_path, capsys, monkeypatch):
     watched = ["train", "--file", str(file), *options, "--out", str(tmp_path / "stopped"), "--set", "epochs=4"]
     assert main([*watched, "--server", str(os.getpid())]) == 2
     assert "the server has ended; --resume continues this training" in capsys.readouterr().err
+    monkeypatch.setattr(progress_reporter, "_PATIENCE", 0)
+    with FileLock(tmp_path / "stopped" / progress_reporter.LOCK):  # its trainer has not noticed yet
+        assert main([*watched, "--server", str(os.getppid()), "--resume"]) == 2
+    assert "another process is still training this model; resume it later" in capsys.readouterr().err
     written, told = training_progress.write, []
 
     def write(run: Path, progress: training_progress.TrainingProgress) -> None:
