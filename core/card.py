@@ -274,6 +274,22 @@ class SuiteCounts(Counts):
 
 
 @dataclass(frozen=True)
+class RouteFigures:
+    """A route's median share of the difference that an exchange makes, and its 95 % interval."""
+
+    share: float
+    interval: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class KindRoutes:
+    """The routes of one kind of exchange, over this number of pairs."""
+
+    pairs: int
+    routes: dict[str, RouteFigures] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class TrainedOn:
     """A training data set."""
 
@@ -317,6 +333,7 @@ class Details:
     results: dict[str, Score] = field(default_factory=dict)
     paper: dict[str, Any] = field(default_factory=dict)
     suites: dict[str, SuiteCounts] = field(default_factory=dict)
+    routes: dict[str, dict[str, KindRoutes]] = field(default_factory=dict)
     data: list[TrainedOn] = field(default_factory=list)
     epochs: list[JsonObject] = field(default_factory=list)
     training: Training = Training()

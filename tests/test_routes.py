@@ -4,12 +4,14 @@ import dataclasses
 import itertools
 import json
 import math
+import shutil
 
 import pytest
 import torch
 
+from app.models import card
 from core.__main__ import main
-from core.checkpoint import load_named
+from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import Question
 from core.effects.routes import RoutesError, log_odds, shapley
 from core.evaluation.suites import SUITES
@@ -18,6 +20,7 @@ from core.models import REGISTRY
 from core.models.routes import ATTENDED, ATTENTION, OWN, WEIGHTS, subsets
 from tests import routes
 from tests.models import batch_of, every_settings, make, single
+from trainers.__main__ import main as trainers
 
 GIRLS = ("Three girls play in a park.", "Two girls play in a park.")
 """A pair, whose first text is also its own other version."""
@@ -153,3 +156,21 @@ def test_the_command_prints_the_record_and_its_sentence(capsys):
     assert found["versions"] == [["A red car", "A blue car"], ["A red car", "A red car"]]
     assert sum(one["share"] for one in found["routes"]) == pytest.approx(found["difference"], abs=1e-5)
     assert main(command[:-2]) == 2 and "same words" in capsys.readouterr().err
+
+
+def test_the_table_by_kind_is_printed_and_written_to_the_card(tmp_path, capsys):
+    folder = shutil.copytree(PRETRAINED / "lesson-light", tmp_path / "mine")
+    assert trainers(["routes", str(folder), "--suite", "simple", "--card", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["lesson-light"]["simple"]
+    assert told == read_card(folder)["routes"]["simple"]
+    assert told["colour"]["pairs"] >= 3
+    for kind in told.values():
+        assert [*kind["routes"]] == [route.name for route in ATTENTION]
+        for route in kind["routes"].values():
+            low, high = route["interval"]
+            assert low <= route["share"] <= high
+    (line,) = [line for line in card.routes(read_card(folder)) if line[0].startswith("Simple pairs")]
+    assert line[0].endswith("carried by attention weights") and "own words" in line[2]
+    assert trainers(["routes", str(folder), "--suite", "simple"]) == 0
+    assert "attended words" in capsys.readouterr().out
+    assert trainers(["routes", "sentiment-acnn"]) == 2 and "no routes between two texts" in capsys.readouterr().err

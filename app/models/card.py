@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.card import Details, Score, SuiteCounts, TrainedOn, details, is_external
+from core.card import Details, KindRoutes, Score, SuiteCounts, TrainedOn, details, is_external
 from core.evaluation.scores import fisher
 from core.evaluation.suites import SUITES
 from core.evidence import BOTH
+from core.evidence.routes import signed_percent
 from core.json_types import JsonMapping, is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
@@ -70,7 +71,7 @@ def results(card: JsonMapping) -> list[tuple[str, str, str]]:
     """One line per evaluated set: name, accuracy (or MAP) and details; the paper's numbers last."""
     told, unit = details(card), _rows(card)
     lines = [(name, score(result), ", ".join(_notes(result, unit))) for name, result in told.results.items()]
-    lines = [line for line in lines if line[1]] + simple_pairs(card)
+    lines = [line for line in lines if line[1]] + simple_pairs(card) + routes(card)
     for name, value in told.paper.items():
         shown = written(value, name.endswith(("MAP", "MRR"))) if is_number(value) else str(value)
         lines.append((f"{name}{IN_THE_PAPER}", shown, "other training data"))
@@ -114,6 +115,30 @@ def _probed(suite: SuiteCounts) -> tuple[str, str]:
         turned = f"{without.turned} of {without.total} exchanged pairs"
         notes.append(f"without crossings (q = 0) the verdicts of {turned} turn")
     return f"{suite.right:,} of {suite.total:,}", ", ".join(notes)
+
+
+def routes(card: JsonMapping) -> list[tuple[str, str, str]]:
+    """By which routes an exchanged word changes the verdict: one line per suite, with the kind of most pairs first, and
+    of the others the first route's share."""
+    told = details(card).routes
+    known = [(suite.title, told[name]) for name, suite in SUITES.items() if told.get(name)]
+    return [line for title, kinds in known for line in _noticed(title, kinds)]
+
+
+def _noticed(title: str, kinds: Mapping[str, KindRoutes]) -> Iterator[tuple[str, str, str]]:
+    most = max(kinds, key=lambda kind: kinds[kind].pairs)
+    shares = {name: signed_percent(own.share) for name, own in kinds[most].routes.items()}
+    if not shares:
+        return
+    first, *others = shares
+    rest = [f"{name} {shares[name]}" for name in others]
+    same = [
+        f"{kind} {signed_percent(own.routes[first].share)}"
+        for kind, own in kinds.items()
+        if kind != most and first in own.routes
+    ]
+    notes = f"{', '.join(rest)} ({most}, {kinds[most].pairs} pairs); {first} of other kinds: {', '.join(same)}"
+    yield f"{title}: difference carried by {first}", shares[first], notes
 
 
 def score(result: Score) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 from core.evidence.explanation import Explanation, Record
 from core.evidence.matrix import Matrix
@@ -63,6 +64,10 @@ class LayerRoutes(Record, kind="layer_routes"):
             for name, of in (("pattern", self.patterns), ("values", self.values))
         ]
         return [*lines, "", counted(self.passes, "pass", "es")]
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook."""
+        return f"<pre>{escape(chr(10).join(self.to_text()))}</pre>"
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
         """One line per layer and word, then per layer and head: what it is, the layer and the word or head from 1, and

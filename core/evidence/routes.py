@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 from core.evidence.explanation import Explanation, Record
 from core.spreadsheet import csv_text
@@ -70,6 +71,10 @@ class Routes(Record, kind="routes"):
                 f"{route.route:<{width}} {share:>7} {route.share:>+10.2f} {route.alone:>+7.2f} {route.last:>+7.2f}"
             )
         return [*lines, "", counted(self.passes, "pass", "es")]
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook."""
+        return f"<pre>{escape(chr(10).join(self.to_text()))}</pre>"
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
         """One line per route: its share of the difference, and its share, first and last effect in the unit."""

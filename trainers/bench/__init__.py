@@ -10,6 +10,7 @@ These are measurements, not tests: on a busy machine the numbers are useless. Me
     explain      the explanation of a pair, by a 1024³ float32 product
     verdict      in a browser, from Enter to the verdict and to the words, by the explanation and an empty rerun
     effects      what words and attention links do to a verdict, by the same product
+    routes       which parts of a model carry the difference between two versions of a pair
     training     the FLOP rate of a training step of every shipped nli-* model, as a share of the product's
     streaming    predict: its memory by the number of rows, its time by the forward passes alone
     load         1, 20, 50 and 100 visitors that each open a pair every five seconds (half an hour: only by name)
@@ -46,6 +47,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "explain": models.explanations,
     "verdict": app.verdict,
     "effects": models.effects,
+    "routes": models.routes,
     "training": models.training,
     "streaming": models.streaming,
     "load": visitors.load,

@@ -123,6 +123,23 @@ def effects(quick: bool) -> list[Measurement]:
     return [by_product(f"{name}, {EFFECTS}", bar, compute, 2 if quick else 8) for name, bar, compute in cases]
 
 
+ROUTED = ("nli-two-sided", "nli-attconv-advanced", "nli-esim", "nli-word-by-word", "snli-phrases-kmin")
+LAYERED = "guest-minilm"
+
+
+def routes(quick: bool) -> list[Measurement]:
+    """The routes of the difference between two versions of a pair of 12 + 10 words."""
+    rows = []
+    for name, bar in (*((name, 150.0) for name in ROUTED), (LAYERED, 5000.0)):
+        checkpoint = load_named(name)
+        first, second = word_pair(checkpoint, 12, 10)
+        asked, (word, other) = Question(checkpoint, first, second), first.split()[:2]
+        compute = functools.partial(asked.routes, first, second.replace(word, other, 1))
+        (taken,) = medians((compute,), 2 if quick else 8)
+        rows.append(Measurement(f"routes of 12 + 10 words, {name}", taken, "ms", bar))
+    return rows
+
+
 def word_pair(checkpoint: Checkpoint, words: int, others: int) -> tuple[str, str]:
     """Two texts of ``words`` and ``others`` words. The second consists of every other word from the most frequent ones,
     so half of its first words also occur in the first text."""
