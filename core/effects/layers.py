@@ -52,7 +52,7 @@ def divide(checkpoint: Checkpoint, one: Reading, other: Reading, progress: Progr
 
 
 def _pieces(checkpoint: Checkpoint, model: CrossEncoder, one: Reading, other: Reading) -> Pieces:
-    """Both versions as two rows whose pieces match one by one."""
+    """Both versions as two rows with the same pieces of every word."""
     if not model.states or not model.config.heads:
         raise RoutesError(f"The layers of {checkpoint.name} were not found in its computation: choose another model")
     if not model.together:
@@ -60,7 +60,7 @@ def _pieces(checkpoint: Checkpoint, model: CrossEncoder, one: Reading, other: Re
     versions: Pieces = checkpoint.reader.batch_of([one, other])  # type: ignore[attr-defined]
     if not versions.real.all() or not torch.equal(versions.owners[0], versions.owners[1]):
         raise RoutesError(
-            f"{checkpoint.name} splits the exchanged words into different numbers of pieces, so their states do not "
-            "match one by one: try other words"
+            f"{checkpoint.name} splits the exchanged words into different numbers of pieces, so their states cannot "
+            "be exchanged: try other words"
         )
     return versions

@@ -141,7 +141,7 @@ def check_versions(one: Reading, other: Reading) -> None:
     if len(sides[0]) != len(sides[1]):
         raise RoutesError("The versions have different numbers of lines: give both the same lines")
     if all(own.norms == theirs.norms for (_, own), (_, theirs) in zip(*sides, strict=True)):
-        raise RoutesError("The model reads the same words in both versions: there is no difference to divide")
+        raise RoutesError("The model reads the same words in both versions: there is nothing to divide")
 
 
 def check_difference(difference: float) -> None:

@@ -29,7 +29,7 @@ CLEAR = 1.0
 AT_ONCE = 24
 """Pairs per call: with three routes, 240 rows."""
 FEWEST = 3
-"""Fewest pairs of a kind whose median is told."""
+"""Minimum number of pairs of a kind for a median."""
 
 
 class Divided(NamedTuple):
@@ -64,7 +64,7 @@ def divided(checkpoint: Checkpoint, pairs: Dataset, progress: Progress) -> list[
 def _divided(
     checkpoint: Checkpoint, routes: Sequence[Route], versions: Sequence[tuple[Reading, Reading]]
 ) -> Iterator[tuple[float, tuple[RouteShare, ...]]]:
-    """The difference of each pair in the class of its own version, and its shares."""
+    """Each pair's difference, for the class of its first version, and its shares."""
     logits = patched_logits(checkpoint, versions, Patching.of(routes, subsets(routes)))
     for own in torch.unbind(logits, dim=1):
         target = target_class(checkpoint, checkpoint.model.answers.chances(own[0]).tolist())

@@ -19,7 +19,7 @@ SPECIAL = "special tokens"
 @dataclass(frozen=True)
 class LayerRoutes(Record, kind="layer_routes"):
     """The shares of a difference that single parts of a transformer restore, taken from the other version one at a
-    time. Unlike :class:`~core.evidence.routes.Routes` they need not add up. The difference is that of ``Routes``."""
+    time. Unlike :class:`~core.evidence.routes.Routes` they need not add up; the difference is defined as there."""
 
     model: str
     model_title: str
@@ -92,7 +92,7 @@ def _strongest(heads: Matrix, most: int = 5) -> list[str]:
 
 
 def sentence_of(subject: str, words: Sequence[str], states: Matrix) -> str:
-    """In which states the difference lies, from layer to layer: those of the word that restores most after each."""
+    """Where the difference lies, from layer to layer: in the states of the word that restores most after each."""
     names = [f"the {word}" if word == SPECIAL else f"“{word}”" for word in words]
     strongest = [names[max(range(len(row)), key=row.__getitem__)] for row in states]
     first, final, last = strongest[0], strongest[-1], len(strongest)

@@ -41,7 +41,7 @@ EXTRA = Route("linguistic features", "the linguistic features")
 ATTENTION = (WEIGHTS, ATTENDED, OWN)
 """The routes of a model that attends to words or states."""
 TEXT_BY_TEXT = (FIRST, SECOND)
-"""The routes of a model that encodes each text by itself."""
+"""The routes of a model that encodes the texts separately."""
 
 
 @dataclass(frozen=True)
