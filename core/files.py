@@ -122,16 +122,23 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
     """Like :func:`whole_file` for several files: yields an empty folder whose files move to ``folder`` when the block
     ends, the one named ``last`` after the others. No file is replaced before all are on disk, and files from two
     writers never mix. Other files in ``folder`` stay."""
+    new = not folder.exists()
     with _as_file_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with _scratch_folder(folder) as scratch:
-            yield scratch
-            files = sorted(scratch.iterdir(), key=lambda path: path.name == last)
-            for path in files:
-                _sync(path)
-            with one_at_a_time(folder):
+        try:
+            with _scratch_folder(folder) as scratch:
+                yield scratch
+                files = sorted(scratch.iterdir(), key=lambda path: path.name == last)
                 for path in files:
-                    path.replace(folder / path.name)
+                    _sync(path)
+                with one_at_a_time(folder):
+                    for path in files:
+                        path.replace(folder / path.name)
+        except BaseException:
+            if new:
+                with contextlib.suppress(OSError):  # which it raises if there is anything in it
+                    folder.rmdir()
+            raise
 
 
 _PATIENCE = 60

@@ -9,7 +9,6 @@ are the checkpoint's, so its classifier is corrected (without the term that keep
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,14 +71,12 @@ def scored(checkpoint: Checkpoint, source: FewLabels, train: Dataset, dev: Datas
     known = [row for row in train.rows if row.label is not None]
     found = []
     for count in COUNTS:
-        right, seconds = [], []
+        right = []
         for draw in range(DRAWS):
             drawn = [known[row] for row in np.random.default_rng(_SEED + draw).permutation(len(known))[:count]]
             own, labels = [(row.first, row.second) for row in drawn], [row.label or "" for row in drawn]
-            started = time.monotonic()
             examples = Examples.of(checkpoint, own, labels)
             linear, _ = fit(checkpoint, examples, keep=0)
-            seconds.append(time.monotonic() - started)
             best = linear.logits(features).argmax(1).tolist()
             right.append(
                 float(np.mean([examples.classes[place] == label for place, label in zip(best, gold, strict=True)]))
@@ -95,7 +92,6 @@ def scored(checkpoint: Checkpoint, source: FewLabels, train: Dataset, dev: Datas
                 "highest": round(max(right), 4),
                 "majority": round(others[0].score, 4),
                 "TF-IDF with word overlap": round(others[1].score, 4),
-                "seconds": round(float(np.median(seconds)), 1),
             }
         )
     return found

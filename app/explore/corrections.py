@@ -28,8 +28,8 @@ from core.adaptation.features import feature_vectors
 from core.adaptation.fits import KEEP, PULLS
 from core.adaptation.what_changed import Fitted, KindEffect, default_pull, fitted, old_classifier, tested
 from core.checkpoint import Checkpoint, load_named
-from core.checkpoint.adapted import PAIRS, origin_of, save_adapted
-from core.checkpoint.unlisted import base_of, folder_of, new_name, remove_old
+from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
+from core.checkpoint.unlisted import base_of, new_name
 from core.data import read
 from core.errors import UserError
 from core.evaluation.intervals import wilson
@@ -196,13 +196,10 @@ def _examples(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
 
 def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequence[Correction], name: str = "") -> str:
     """Saves the adapted model under an unlisted name, by default a new one, and returns the name."""
-    remove_old()
     name = name or new_name(base.name)
-    folder = folder_of(name)
-    assert folder is not None, "a new name has a folder"
     settings = {"pull": pull, "keep": KEEP}
     adapted = assembled(base, examples, fitted(base, examples, pull).linear, settings, name=name)
-    save_adapted(folder, adapted, to_csv(corrections), [one.pair for one in corrections])
+    save_unlisted(name, adapted, to_csv(corrections), [one.pair for one in corrections])
     own_models.add(name)
     return name
 
@@ -293,7 +290,12 @@ def _slider(
     def pulled(chosen: str) -> None:
         name = page.state.model or ""
         mine = name in own_models.known()
-        page.set(page.state.updated(model=_save(base, examples, float(chosen), corrections, name if mine else "")))
+        try:
+            saved = _save(base, examples, float(chosen), corrections, name if mine else "")
+        except UserError as error:  # the disk is full
+            page.refuse(f"{capital(str(error)).rstrip('.')}.")
+            return
+        page.set(page.state.updated(model=saved))
 
     st.select_slider(
         "Pull towards the old weights: to the left it learns more, to the right it forgets less",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import secrets
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.card import Card
 from core.checkpoint import CheckpointError, available, epochs
 from core.checkpoint.unlisted import PAIRS, base_of, is_made_by, remove, rename, save_as, saving
 from core.errors import UserError
+from core.files import FileError
 from core.wording import capital, counted
 
 _SECRET = "key of the maker of models"
@@ -49,7 +51,10 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
         if new in available():
             raise CheckpointError(f"there is a model named {new} already: choose another name")
         save_as(folder, new, "", maker(), with_pairs=with_pairs)
-    except (UserError, OSError) as error:
+    except (FileError, OSError):
+        page_style.notice(["The model cannot be written, perhaps because the server’s disk is full: try again later."])
+        return
+    except UserError as error:
         page_style.notice([f"{capital(str(error)).rstrip('.')}."])
         return
     own_models.forget(name)
@@ -105,16 +110,25 @@ def _adapt_again(card: Card, folder: Path) -> None:
 def _rename_or_delete(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     with st.form("rename the model", border=False):
         title = st.text_input("Title", card["title"], max_chars=LONGEST_TITLE, key=f"title of {folder.name}")
-        if st.form_submit_button("Rename") and title.strip():
-            rename(folder, title.strip())
+        if st.form_submit_button("Rename") and title.strip() and _done(lambda: rename(folder, title.strip())):
             st.rerun()
     with st.popover("Delete the model"):
         page_style.note("Runs and links that name it can no longer open it.")
-        if st.button("Delete it for everybody", key="delete the model"):
-            remove(folder)
+        if st.button("Delete it for everybody", key="delete the model") and _done(lambda: remove(folder)):
             own_models.forget(name)
             page.set(page.state.updated(model=None))
             st.rerun()
+
+
+def _done(change: Callable[[], None]) -> bool:
+    """Makes a change on disk; says so if it cannot be made, as on a full disk or for a model that is gone."""
+    try:
+        change()
+    except (OSError, ValueError, FileError):
+        page_style.notice(["This model is gone, or its folder cannot be written: reload the page."])
+    else:
+        return True
+    return False
 
 
 def _zipped(folder: Path) -> bytes:

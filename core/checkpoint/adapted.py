@@ -23,8 +23,9 @@ from core.checkpoint.files import CARD_VERSION, CLASSIFIER, files_state, read_ca
 from core.checkpoint.learned import NAME, tensor_of
 from core.checkpoint.memory import loaded
 from core.checkpoint.unlisted import PAIRS as PAIRS
+from core.checkpoint.unlisted import folder_of, remove_old
 from core.errors import CheckpointError
-from core.files import json_text, read_bounded, read_json, whole_folder
+from core.files import FileError, json_text, read_bounded, read_json, whole_folder
 from core.json_types import JsonMapping
 from core.reading.word_table import file_sha256
 
@@ -89,6 +90,24 @@ def save_adapted(
         card: JsonMapping = {**checkpoint.card, "sha256": file_sha256(scratch / CLASSIFIER)}
         (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
     return loaded(folder)
+
+
+def save_unlisted(
+    name: str, checkpoint: Checkpoint, pairs: str = "", learned: Sequence[tuple[str, str]] = ()
+) -> Checkpoint:
+    """Writes an adapted checkpoint under an unlisted ``name`` for a day; see :func:`save_adapted`. Raises
+    CheckpointError, without the folder on the server, if it cannot be written: then nothing changes."""
+    remove_old()
+    folder = folder_of(name)
+    if folder is None:
+        raise CheckpointError(f"{name[:60]} cannot be the name of a folder: rename its base to letters and digits")
+    try:
+        return save_adapted(folder, replace(checkpoint, card={**checkpoint.card, "name": name}), pairs, learned)
+    except FileError as error:
+        raise CheckpointError(
+            "the adapted model cannot be written, perhaps because the server’s disk is full: free space on it, and "
+            "adapt again"
+        ) from error
 
 
 def load_adapted(folder: Path, state: FilesState, card: Card) -> Checkpoint:

@@ -73,6 +73,13 @@ def remove_old() -> None:
                 shutil.rmtree(folder)
 
 
+def discard(name: str) -> None:
+    """Removes an unlisted checkpoint, if it is there."""
+    folder = folder_of(name)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def saving() -> bool:
     """Whether visitors may save models for all: unless ``PAIRLENS_SAVING`` is "off"."""
     return os.environ.get("PAIRLENS_SAVING") != "off"

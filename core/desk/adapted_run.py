@@ -7,7 +7,6 @@ held-out rows, and the learning curve, in a file of the run's folder.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,8 +21,8 @@ from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
 from core.checkpoint import Checkpoint, load_named
-from core.checkpoint.adapted import save_adapted
-from core.checkpoint.unlisted import folder_of, new_name, remove_old
+from core.checkpoint.adapted import save_unlisted
+from core.checkpoint.unlisted import discard, new_name
 from core.data import Dataset, Example
 from core.data.labels import graded
 from core.data.split import parts
@@ -140,20 +139,16 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
 
     def work(job: Job) -> Written:
         beside, adapted = _adapted(job, dataset, divided, load_named(base), roles)
-        remove_old()
         name = new_name(base)
-        folder = folder_of(name)
-        if folder is None:
-            raise DeskError(f"{base} has no name to adapt it under: rename its folder to letters and digits")
         before = {*store.unfinished()}
         try:
             learned = _pairs(dataset, divided, divided.train)[0]
-            save_adapted(folder, replace(adapted, card={**adapted.card, "name": name}), learned=learned)
+            save_unlisted(name, adapted, learned=learned)
             job.doing, job.done = "predicting", read
             sha256 = predict_with(job, run, name, {})
             keep_beside(run.sha256, sha256, beside)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            discard(name)
             for left in {*store.unfinished()} - before:
                 store.delete_parts(left)
             raise

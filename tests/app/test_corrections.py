@@ -12,6 +12,7 @@ from core.checkpoint import available, load_named
 from core.checkpoint.unlisted import base_of, folder_of, new_name
 from core.data.dataset import DataError
 from core.explain import explain
+from core.files import FileError
 from tests.app.desk_page import button, texts
 from tests.app.pages import lines_of, open_view, query
 
@@ -30,7 +31,7 @@ def adapted(own_desk):
     return button(app, "Adapt the model").click().run()
 
 
-def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
+def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monkeypatch):
     name = query(adapted)["model"]
     assert not adapted.exception and base_of(name) == "test-light" and name not in list(available())
     model = load_named(name)
@@ -61,6 +62,18 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn):
     other = next(value for value in ("0.3", "10") if float(value) != before)
     slider.set_value(other).run()
     assert not adapted.exception and query(adapted)["model"] == name
+    assert load_named(name).card["adaptation"]["pull"] == float(other)
+
+    # A disk that is full: a sentence without the server's folders, and the model as it was.
+    def full(folder, *args, **named):
+        raise FileError(f"{folder} cannot be written (No space left on device)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("core.checkpoint.adapted.save_adapted", full)
+        adapted.select_slider[0].set_value("1").run()
+        assert not adapted.exception and "server’s disk is full" in texts(adapted) + str(drawn(adapted)["notices"])
+        button(adapted, "Adapt the model").click().run()
+        assert not adapted.exception and query(adapted)["model"] == name
     assert load_named(name).card["adaptation"]["pull"] == float(other)
 
     # A link opens it for a visitor who has none of it, and no list of theirs shows it to another.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import resource
 import shutil
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,14 +18,16 @@ from core.adaptation.adapt import AdaptationError, Examples
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
 from core.adaptation.fits import Linear, fresh, pulled
 from core.checkpoint import CheckpointError, available, load, load_named
-from core.checkpoint.adapted import save_adapted
+from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
 from core.checkpoint.memory import memory_of
+from core.checkpoint.unlisted import folder_of, new_name
 from core.data.dataset import Dataset, Example
 from core.errors import UserError
 from core.evaluation.predict import logits, prepare_rows
 from core.evaluation.suites import SUITES, exchange, kind_of_exchange
 from core.explain import explain
+from core.files import FileError
 from tests.guests import make, make_tower
 from trainers.__main__ import main
 
@@ -125,6 +129,17 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     assert changed < freely
 
 
+@contextmanager
+def full_disk():
+    """No file may grow beyond 64 bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.fixture
 def folders(tmp_path, monkeypatch, table):
     from tests.core.made_up import make_checkpoint
@@ -178,6 +193,23 @@ def test_a_damaged_folder_gets_one_sentence(folders, damage, message):
     with pytest.raises(CheckpointError, match=message) as error:
         load(folders / "mine")
     assert "\n" not in str(error.value)
+
+
+def test_a_full_disk_leaves_nothing_behind_and_the_last_version_as_it_is(folders, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_RUNS", str(folders / "runs"))
+    base = load_named("tiny")
+    first, other = (adapt(base, PAIRS, labels, name="mine") for labels in (OWN, OWN[::-1]))
+    kept = answered(save_adapted(folders / "mine", first))
+    with full_disk():
+        for name in ("mine", "new"):
+            with pytest.raises(FileError, match="free space"):
+                save_adapted(folders / name, other)
+        with pytest.raises(CheckpointError, match="perhaps because the server’s disk is full") as error:
+            save_unlisted(unlisted := new_name("tiny"), other)
+        assert "\n" not in str(error.value) and str(folders) not in str(error.value)
+    assert not folder_of(unlisted).exists()
+    assert not (folders / "new").exists() and torch.equal(answered(load(folders / "mine")), kept)
+    assert {file.name for file in (folders / "mine").iterdir()} == {"card.json", "classifier.safetensors"}
 
 
 def edited(folder: Path, **changes):
