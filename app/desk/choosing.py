@@ -92,7 +92,11 @@ def _choose_models(models: list[str]) -> None:
 def run_is_open() -> bool:
     """Whether the page shows a run: one with models, or the rows of a file that no model has predicted."""
     file = PAGE.state.file
-    return file is not None and bool(PAGE.state.models or (store.has_run(file) and not store.header(file).models))
+    if file is None or PAGE.state.models or not store.has_run(file):
+        return file is not None and bool(PAGE.state.models)
+    if models := store.header(file).models:  # predicted meanwhile
+        show_run(file, (model.sha256 for model in models), PAGE.state.view)
+    return True
 
 
 def new_run() -> None:

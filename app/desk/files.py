@@ -17,7 +17,7 @@ from core.checkpoint import CheckpointError, load_named
 from core.data.corrected import CorrectedFile
 from core.desk import charts, store
 from core.desk.against import against
-from core.desk.agreement import agreement
+from core.desk.agreement import agreement, label_agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
 from core.desk.findings import Finding, findings
 from core.desk.report import MOST_EXAMPLES, report
@@ -167,7 +167,10 @@ def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | 
         drawn.append((f"Models compared ({shown})", compared))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [charts.agreements(rated, "tag")] if rated else []))
-    chosen = [(place, opened.state.row(run.keys[place]), _explanations(run, place)) for place in examples]
+    labelled = label_agreement(opened.state.rows)
+    drawn.append(("Labels", [charts.agreements(labelled, "class")] if labelled else []))
+    decided = opened.exported
+    chosen = [(place, decided.row(run.keys[place]), _explanations(run, place)) for place in examples]
     return report(run, css_variables(), _findings(opened, page), drawn, chosen, shown, training_notes(run))
 
 

@@ -35,7 +35,7 @@ from core.desk.row_map import RowMap, stored, with_maps
 from core.desk.run import MOST_MODELS, Run
 from core.desk.slices import with_slices
 from core.desk.strongest_words import Found, StrongestWords
-from core.desk.table import RunTable, open_table, with_tags
+from core.desk.table import RunTable, open_table, with_deal, with_tags
 from core.errors import UserError
 
 PAGE = PageSession(DeskState)
@@ -113,7 +113,9 @@ def open_run(annotator: str) -> OpenRun:
     version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
-    tagged = functools.partial(with_tags, plain, run, people)
+    deal = state.file, written, people.hands, people.packed
+    dealt = once("desk rows dealt", deal, lambda: with_deal(plain, run, people))
+    tagged = functools.partial(with_tags, dealt, run, people)
     worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
     known = once("desk table", version, lambda: with_label_check(with_maps(worded(tagged()), maps), checked))
     version = *version, state.columns

@@ -14,7 +14,7 @@ from app.model_choice import offered, titles
 from core.adaptation.readers import SUGGESTED
 from core.desk import suggestions
 from core.desk.jobs import QUEUE
-from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, Fitted
+from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, SuggestingModel
 from core.wording import counted, score_percent
 
 _ON, _GUESS, _NEXT = "desk suggest", "desk show guess", "desk suggested"
@@ -85,7 +85,7 @@ def _labels(opened: OpenRun) -> dict[int, int]:
     return {place: numbers[found[key]] for key, place in places.items() if found[key] in numbers}
 
 
-def fitted(opened: OpenRun) -> Fitted | None:
+def fitted(opened: OpenRun) -> SuggestingModel | None:
     """The annotator's latest classifier; None if suggestions are off, or before the first."""
     if not st.session_state.get(_ON):
         return None

@@ -61,5 +61,5 @@ def bring_in(opened: OpenRun) -> None:
 
 
 def _of_run(opened: OpenRun, file: str) -> Whole:
-    run, state = store.open_run(file, ()), opened.annotations.state(file)
+    run, state = store.open_run(file), opened.annotations.state(file)
     return transfer.whole(run, state, opened.annotations.taxonomy())

@@ -41,6 +41,7 @@ def main() -> None:
 
 def _draw() -> None:
     """The sidebar, and the open run or the form for a new one. Raises UserError if the run does not exist."""
+    is_open = choosing.run_is_open()
     with st.sidebar:
         choosing.run_choice()
         annotator.ask()
@@ -48,7 +49,7 @@ def _draw() -> None:
     with st.container():  # so that a notice does not move what follows, which would empty a half-typed note
         page_style.notice(PAGE.problems)
         draw_notice()
-    if not choosing.run_is_open():
+    if not is_open:
         choosing.new_run()
         return
     opened = open_run(annotator.name())

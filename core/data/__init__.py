@@ -62,4 +62,5 @@ def read(path: str | Path, name: str = "", **options: Unpack[ReadOptions]) -> Da
         stream.sha256,
         task=stream.task,
         notes=notes,
+        text_names=stream.text_names,
     )

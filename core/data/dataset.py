@@ -110,6 +110,8 @@ class Dataset:
     """The task of this layout, named as on cards; empty if unknown."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Remarks on how the file was read, such as its encoding."""
+    text_names: tuple[str, ...] = field(default=(), compare=False)
+    """The file's own names of the texts; empty if it has none."""
     source: SourceFile | None = field(default=None, compare=False, repr=False)
     """The file itself, if it is kept."""
 

@@ -228,8 +228,11 @@ def reader_of(
     """Reads records in which these ``keys`` (possibly dotted) hold the parts of a layout's rows. ``names``: what a file
     without a label has; ``joined``: see :func:`row_of`."""
     row = functools.partial(row_of, layout, keys, joined)
+    texts = tuple(keys[part] for part in ("first", "second") if part in keys)
     missing = no_label(names) if names and "label" not in keys else ""
-    return RowReader(layout.name, row, records, task=layout.task, no_label=missing, label=keys.get("label", ""))
+    return RowReader(
+        layout.name, row, records, task=layout.task, no_label=missing, label=keys.get("label", ""), texts=texts
+    )
 
 
 def row_of(layout: ColumnLayout, keys: Mapping[str, str], joined: bool, number: int, record: JsonObject) -> Example:

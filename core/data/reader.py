@@ -37,6 +37,8 @@ class RowReader:
     """The reason why no row has a label; empty if rows have one."""
     label: str = ""
     """The column with the label, as a record names it; empty if there is none."""
+    texts: tuple[str, ...] = ()
+    """The columns with the texts, as a record names them."""
     table: object = None
     """The :class:`core.data.table.DataTable` whose cells the records are; None for other files."""
 

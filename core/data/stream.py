@@ -78,6 +78,7 @@ class Stream:
     def __post_init__(self) -> None:
         self.name = self.name or Path(self.path).name
         self.layout, self.task, self._no_label = "", "", ""
+        self.text_names: tuple[str, ...] = ()
         self.rows, self.gold, self.dropped, self.labels = 0, 0, 0, set[str]()
         self.notes: list[str] = []
         self._problems = _FirstProblems(self.told)
@@ -186,6 +187,7 @@ class Stream:
                 f"{file.name} looks like {reader.layout}, the files before it like {self.layout}: divide them"
             )
         self.layout, self.task, self._no_label = reader.layout, reader.task, reader.no_label
+        self.text_names = tuple(name.rpartition(".")[2] for name in reader.texts)
         return reader
 
 

@@ -4,7 +4,6 @@ column, stored in the run's folder."""
 from __future__ import annotations
 
 import functools
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +47,7 @@ def _stored(path: Path, changed: int, state: str) -> np.ndarray | None:
 
 def _state(run: Run) -> str:
     """A text that changes with the rows' texts and labels."""
-    labels = hashlib.sha256("\0".join(run.gold).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{read_header(run.folder).texts} {labels}"
+    return f"{read_header(run.folder).texts} {run.labels_sha256}"
 
 
 def with_label_check(table: RunTable, found: np.ndarray | None) -> RunTable:

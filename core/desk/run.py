@@ -8,6 +8,7 @@ and are read row by row.
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -77,6 +78,8 @@ class RunHeader:
     rows: int = 0
     texts: str = ""
     """Checksum of all rows' texts: predictions for other texts cannot share the folder."""
+    text_names: tuple[str, ...] = ()
+    """The file's own names of the texts (:attr:`core.data.Dataset.text_names`)."""
 
 
 @dataclass(frozen=True)
@@ -252,10 +255,14 @@ class Run:
 
     @property
     def roles(self) -> Roles:
-        """The names of the texts: the first model's."""
+        """The names of the texts: the first model's, or else the file's own."""
         if self.models:
             return self.models[0].roles
-        return Roles("text", "", "text") if self.single else Roles("first", "second", "second")
+        own = [name for name in self.dataset.text_names if name and not name.isdecimal()]
+        if self.single:
+            return Roles(own[0], "", own[0]) if own else Roles("text", "", "text")
+        first, second = own if len({*own}) == 2 else ("first", "second")
+        return Roles(first, second, second)
 
     @lazy_property
     def text_columns(self) -> tuple[str, str]:
@@ -294,6 +301,11 @@ class Run:
     def gold(self) -> np.ndarray:
         """The file's label for each row, in its first spelling, ``[N]`` of str; empty if it has none."""
         return np.array([self.spellings.get(label or "", "") for label in self._labels], dtype=object)
+
+    @lazy_property
+    def labels_sha256(self) -> str:
+        """Checksum of the file's labels, :attr:`gold`."""
+        return hashlib.sha256("\0".join(self.gold).encode("utf-8", "surrogatepass")).hexdigest()
 
     @lazy_property
     def spellings(self) -> Mapping[str, str]:

@@ -119,11 +119,11 @@ def load(folder: Path, models: Sequence[str] | None = None) -> Run:
     header = read_header(folder)
     if not header.models and not header.rows:
         raise DeskError(f"the prediction into {folder.name} is unfinished: run the same command again to resume it")
-    if not models:
+    if models is None or not header.models:
         chosen = list(header.models[:MOST_MODELS])
     else:
         by_sha256 = {model.sha256[:16]: model for model in header.models}
-        if any(name[:16] not in by_sha256 for name in models):
+        if not models or any(name[:16] not in by_sha256 for name in models):
             raise DeskError("there is no such run: predict the file again, and choose one to four checkpoints")
         chosen = [by_sha256[name[:16]] for name in models]
     try:
@@ -133,7 +133,7 @@ def load(folder: Path, models: Sequence[str] | None = None) -> Run:
     except (OSError, pa.ArrowException, ValueError, KeyError):
         raise damaged(folder) from None
     facts = header.name, header.layout, rows, header.problems, header.dropped, header.sha256
-    return Run(Dataset(*facts), predictions, folder)  # type: ignore[arg-type]
+    return Run(Dataset(*facts, text_names=header.text_names), predictions, folder)  # type: ignore[arg-type]
 
 
 def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
@@ -149,7 +149,8 @@ def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
 def header_of(dataset: Dataset, models: Sequence[RunModel]) -> RunHeader:
     """The header for a run of this data set."""
     known = tuple(map(_facts, models))
-    return RunHeader(VERSION, dataset.name, dataset.layout, dataset.sha256, dataset.dropped, dataset.problems, known)
+    facts = dataset.name, dataset.layout, dataset.sha256, dataset.dropped, dataset.problems, known
+    return RunHeader(VERSION, *facts, text_names=dataset.text_names)
 
 
 def _facts(model: RunModel) -> RunModel:

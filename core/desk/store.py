@@ -61,9 +61,9 @@ def put_first(file: str, checkpoints: Sequence[str]) -> None:
     run_folder.reorder(folder, [known[name] for name in map(short, checkpoints) if name in known])
 
 
-def open_run(file: str, checkpoints: Sequence[str]) -> Run:
-    """These checkpoints' predictions for a file, in this order; all are identified by checksum. Raises DeskError if
-    they do not exist."""
+def open_run(file: str, checkpoints: Sequence[str] | None = None) -> Run:
+    """These checkpoints' predictions for a file, in this order, by default the first four; all are identified by
+    checksum. Raises DeskError if they do not exist."""
     return run_folder.load(_existing(file), checkpoints)
 
 

@@ -52,7 +52,7 @@ class RowFeatures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fitted:
+class SuggestingModel:
     """A classifier's probabilities of the mapped rows, ``[M, C]``, in the order of ``classes``, their numbers."""
 
     labels: int
@@ -127,7 +127,7 @@ def learned_from(state: FileState, annotator: str) -> dict[str, str]:
     return {key: row.decided.label for key, row in state.rows.items() if row.decided} | own
 
 
-def fit(known: RowFeatures, labels: Mapping[int, int]) -> Fitted | None:
+def fit(known: RowFeatures, labels: Mapping[int, int]) -> SuggestingModel | None:
     """A classifier fitted to the numbers of classes by row (index); None for fewer than two classes in the sample."""
     at = np.searchsorted(known.rows, [*labels]).clip(max=len(known.rows) - 1)
     inside = known.rows[at] == [*labels]
@@ -136,7 +136,7 @@ def fit(known: RowFeatures, labels: Mapping[int, int]) -> Fitted | None:
         return None
     features = torch.from_numpy(known.features.astype(np.float32))
     classes, chances = probabilities_of(features[at], own, features, STRENGTH)
-    return Fitted(len(labels), known.rows, classes, chances)
+    return SuggestingModel(len(labels), known.rows, classes, chances)
 
 
 class Background:
@@ -144,10 +144,10 @@ class Background:
 
     def __init__(self) -> None:
         self._threads, self._lock = ThreadPoolExecutor(1, "suggestions"), threading.Lock()
-        self._running: dict[Hashable, tuple[int, Future[Fitted | None]]] = {}
-        self._latest: dict[Hashable, Fitted] = {}
+        self._running: dict[Hashable, tuple[int, Future[SuggestingModel | None]]] = {}
+        self._latest: dict[Hashable, SuggestingModel] = {}
 
-    def latest(self, whose: Hashable, known: RowFeatures, labels: Mapping[int, int]) -> Fitted | None:
+    def latest(self, whose: Hashable, known: RowFeatures, labels: Mapping[int, int]) -> SuggestingModel | None:
         """The latest classifier that is ready, None before the first; starts the next one if its labels are there."""
         due = len(labels) - len(labels) % EVERY
         with self._lock:

@@ -34,6 +34,8 @@ LONGEST_SECONDS = 10
 """Time limit of a filter or formula in seconds."""
 MOST_VALUES = 20
 """A column with more distinct values makes no slices, and none of them is suggested."""
+DEALT = "dealt"
+"""The column of :func:`with_deal`."""
 SEPARATOR = " | "
 """Separator between a row's tags, and between its notes, in exports; tag names never contain it."""
 _OF_PEOPLE = ("tags", "annotators", "notes", "settled", CHECKED)
@@ -194,13 +196,20 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
         ),
         **_labels([*said.values()]),
     }
+    if state.hands and DEALT not in table.columns:
+        table = with_deal(table, run, state)
+    return table.joined("people", list(said), columns)
+
+
+def with_deal(table: RunTable, run: Run, state: FileState) -> RunTable:
+    """The table with the annotators to whom each row is dealt, if rows are."""
     if state.hands:
         hands = [(), *state.hands]
         dealt = cells(
             [hands[hand + 1] for hand in state.dealt(run.draws)], "set", "annotators to whom the row is dealt"
         )
-        table = table.joined("hands", None, {"dealt": dealt})
-    return table.joined("people", list(said), columns)
+        return table.joined("hands", None, {DEALT: dealt})
+    return table
 
 
 def _labels(rows: Sequence[RowState]) -> dict[str, Cells]:

@@ -7,13 +7,14 @@ import pytest
 from safetensors.numpy import save_file
 
 from core.data import read
-from core.desk import source, store, suggestions
+from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.label_check import _state
 from core.desk.labelling import Labelling
 from tests.app.desk_page import button, figures, texts, write_as
 from tests.app.pages import components, open_view, query
+from tests.core.made_up_runs import ONE, predictions
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 ROWS = ["the app crashes", "please add a dark mode", "how do I log in?", "<b>it</b> is slow"]
@@ -106,6 +107,13 @@ def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets
     bob_before = query(bob)
     press(bob, "wish")
     assert "removed since" in texts(bob) and query(bob) == bob_before
+    model = predictions("one", [[0.6, 0.4]] * 4, ONE, ("bug", "wish"))
+    run_folder.save(tickets, (model,), store.folder_of(file))
+    bob.run()
+    assert not bob.exception and query(bob)["models"] == ONE[:16], (
+        "the page goes on when somebody has predicted the file"
+    )
+    assert "You labelled 0 of 2 rows" in texts(bob)
 
 
 def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(tmp_path):
@@ -116,11 +124,12 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
     data = replace(data, source=source.source_of(data, path))
     store.keep_rows(data)
     source.keep(data)
-    run = store.open_run(data.sha256, ())
+    run = store.open_run(data.sha256)
     save_file({"p": np.array([0.9, 0.2, 0.1, 0.8])}, run.folder / "label-check.safetensors", {"state": _state(run)})
     app = opened(data, "Ann")
     next(one for one in app.button if one.key == "desk classes of the file").click().run()
     assert Annotations(open_database()).state(data.sha256).classes == {1: "No", 2: "yes"}
+    assert texts(app).count("<dt>premise</dt>") == texts(app).count("<dt>hypothesis</dt>") == 1
     press(app, "Open the labels to check")
     assert query(app)["filter"] == "`slice.labels to check`" and query(app)["sort"] == "label_p"
     assert "You labelled 0 of 1 row where" in texts(app) and "how do I log in?" in texts(app)
@@ -144,7 +153,7 @@ def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
     path.write_text("id,text\n" + "".join(f"r{n},text {n}\n" for n in range(30)))
     data = read(path, labelled=False)
     store.keep_rows(data)
-    run, file = store.open_run(data.sha256, ()), data.sha256
+    run, file = store.open_run(data.sha256), data.sha256
     features = np.array([[own + n / 100, -own] for n, own in enumerate(classes)], dtype=np.float16)
     features[25] = 0.5, -0.5
     arrays = {"rows": np.arange(30), "features": features}

@@ -22,6 +22,7 @@ from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
 from core.checkpoint.memory import memory_of
 from core.checkpoint.unlisted import folder_of, new_name
+from core.data.corrected import NewLabel, corrected
 from core.data.dataset import Dataset, Example
 from core.errors import UserError
 from core.evaluation.predict import logits, prepare_rows
@@ -351,3 +352,23 @@ def test_25_pairs_are_not_all_in_one_class():
     found = fresh(x, y, torch.arange(25).numpy() % 4)
     assert found.strength * 25 >= fits.LEAST_STRENGTH
     assert 60 < int(found.linear.logits(tested).argmax(1).sum()) < 340
+
+
+def test_the_command_checks_labels_and_a_corrected_file_is_adapted_to(folders, capsys):
+    file, words = folders / "many.csv", ("dog", "cat", "man", "toy", "snow")
+    rows = [(f"a {words[n % 5]} {n}", f"the {words[n % 3]} {n}", ("same", "other")[n % 2]) for n in range(60)]
+    file.write_text("\n".join(["premise,hypothesis,label", *map(",".join, rows)]) + "\n")
+    assert main(["check-labels", "tiny", str(file), "--out", str(folders / "suspects.csv")]) == 0
+    listed = (folders / "suspects.csv").read_text().splitlines()
+    chances = [float(line.split(",")[1]) for line in listed[1:]]
+    assert listed[0] == "id,label_p,label,first,second" and len(chances) == 60 and chances == sorted(chances)
+    capsys.readouterr()
+    assert main(["check-labels", "tiny", str(file), "--noise", "0.1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["changed"]) == (60, 6) and 0 <= found["auc"] <= 1
+    assert main(["check-labels", "tiny", str(file), "--noise", "1"]) == 2
+    made = corrected(file, {0: NewLabel("other", "Ann"), 1: NewLabel("other", "Ann, Bob")})
+    (folders / "many-corrected.csv").write_bytes(made.content)
+    assert main(["adapt", "tiny", str(folders / "many-corrected.csv"), "--out", str(folders / "corrected")]) == 0
+    card = json.loads((folders / "corrected/card.json").read_text())
+    assert card["adaptation"]["labels"] == {"other": 31, "same": 29}

@@ -8,13 +8,13 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.file_state import Guess
 from core.desk.labelling import Labelling
-from core.desk.suggestions import Background, Fitted, RowFeatures
+from core.desk.suggestions import Background, RowFeatures, SuggestingModel
 from tests.core.write_tags import FILE
 
 
 def test_the_row_of_the_smallest_margin_or_a_random_one_comes_next():
     chances = np.array([[0.9, 0.1], [0.55, 0.45], [0.2, 0.8], [0.5, 0.5]])
-    fitted = Fitted(20, np.array([1, 3, 4, 7]), np.array([2, 5]), chances)
+    fitted = SuggestingModel(20, np.array([1, 3, 4, 7]), np.array([2, 5]), chances)
     left, draws = np.ones(8, dtype=bool), np.array([0, 40, 0, 30, 20, 0, 0, 50])
     assert fitted.next(left, draws, random=False) == 7
     left[7] = False
