@@ -1,4 +1,4 @@
-"""The classes with which rows can be labelled: those of the file or of a model, or typed; renamed and removed."""
+"""The classes with which rows can be labelled: from the file, from a model or typed; renamed and removed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def draw(opened: OpenRun) -> None:
         for where, names in _sources(opened).items():
             new = [name for name in names if name not in classes.values()]
             if new:
-                label = page_style.plain(f"Those of {where}: {', '.join(new)}"[:120])
+                label = page_style.plain(f"Add the classes of {where}: {', '.join(new)}"[:120])
                 add = partial(labelling().add_classes, by, file, new)
                 st.button(label, key=f"desk classes of {where}", on_click=lambda add=add: attempt(add))
         with st.form("desk add classes", clear_on_submit=True, border=False):

@@ -72,7 +72,7 @@ def _offer(opened: OpenRun) -> None:
         QUEUE.add(suggestions.features_job(opened.run, model or ""))
         st.session_state[_ON] = True
 
-    page_style.note("It reads the rows once; labelling goes on meanwhile.")
+    page_style.note("It reads the rows once; you can label meanwhile.")
     label = "Let a model suggest the next row"
     st.button(label, key="desk read rows", disabled=model is None, on_click=lambda: attempt(begin))
 

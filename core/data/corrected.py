@@ -203,7 +203,7 @@ def _workbook(
                     continue
                 cell.value = _like(cell.value, value) if value else None
                 if isinstance(cell.value, str):
-                    cell.data_type = "s"  # a name that begins with = is no formula
+                    cell.data_type = "s"  # a name that begins with = is not a formula
     out = io.BytesIO()
     book.save(out)
     return CorrectedFile(out.getvalue(), ".xlsx", len(problems))

@@ -1,7 +1,7 @@
 """The classes with which people label a file's rows, and the values in the log that name one.
 
 A class is the subject ("class", file, number) with its name as the value, so that renaming it renames all labels at
-once. A label is a class's number, or a word for having none yet; a decision is the number of a class and that of the
+once. A label is a class's number, or a word for having none yet; a decision is the numbers of a class and of the
 person who decided.
 """
 

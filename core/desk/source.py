@@ -17,11 +17,14 @@ from core.desk.file_state import FileState
 from core.desk.run import Run
 from core.files import json_text, read_json, whole_file, write_whole
 
+LARGEST = 1 << 28
 _BYTES, _FACTS = "source.zst", "source.json"
 
 
-def source_of(dataset: Dataset, path: Path, columns: Picked | None = None) -> SourceFile:
-    """The file that a data set was read from, compressed."""
+def source_of(dataset: Dataset, path: Path, columns: Picked | None = None) -> SourceFile | None:
+    """The file that a data set was read from, compressed; None for a file of more than :data:`LARGEST` bytes."""
+    if path.stat().st_size > LARGEST:
+        return None
     content = path.read_bytes()
     packed = pa.compress(content, codec="zstd", asbytes=True)
     picked = asdict(columns) if columns else None

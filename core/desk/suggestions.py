@@ -40,7 +40,7 @@ MOST_ROWS = 20_000
 STRENGTH = 0.01
 """C: few labels, many features."""
 LEAST_RANDOM = 20
-"""Random rows before the page says whether more labels help."""
+"""Random rows needed to judge whether more labels help."""
 _FILE = "label-features.safetensors"
 
 

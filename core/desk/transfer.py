@@ -170,7 +170,7 @@ def bring_in(engine: Engine, annotator: str, run: Run, annotations: Whole, by: s
 
 
 class _Names:
-    """The numbers here of the people, classes and tags of annotations from elsewhere."""
+    """The numbers here of the people, classes and tags of annotations that are brought in."""
 
     def __init__(self, connection: Connection, author: int, file: str, annotations: Whole, outcome: BroughtIn) -> None:
         self._connection, self._author, self._file, self._outcome = connection, author, file, outcome
