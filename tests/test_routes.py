@@ -17,7 +17,8 @@ from core.effects.routes import RoutesError, log_odds, shapley
 from core.evaluation.suites import SUITES
 from core.evidence.routes import RouteShare, sentence_of
 from core.models import REGISTRY
-from core.models.routes import ATTENDED, ATTENTION, OWN, WEIGHTS, subsets
+from core.models.base import Intervention
+from core.models.routes import ATTENDED, ATTENTION, OWN, WEIGHTS, Patching, subsets
 from tests import routes
 from tests.models import batch_of, every_settings, make, single
 from trainers.__main__ import main as trainers
@@ -174,3 +175,12 @@ def test_the_table_by_kind_is_printed_and_written_to_the_card(tmp_path, capsys):
     assert trainers(["routes", str(folder), "--suite", "simple"]) == 0
     assert "attended words" in capsys.readouterr().out
     assert trainers(["routes", "sentiment-acnn"]) == 2 and "no routes between two texts" in capsys.readouterr().err
+
+
+def test_a_model_without_routes_refuses_to_patch_them():
+    nothing = Intervention(patching=Patching())
+    for name in ("nli-hypothesis-only", "encoder-minilm", "guest-minilm"):
+        checkpoint = load_named(name)
+        batch = checkpoint.reader.batch(checkpoint.read("A dog", "A cat"))
+        with pytest.raises(ValueError, match=r"no routes|cannot be set|no attention between"):
+            checkpoint.model.under(batch, nothing)

@@ -103,7 +103,8 @@ class ExternalModel(PairModel, Generic[B]):
             return self.answer(batch)
 
     def under(self, batch: B, intervention: Intervention) -> Output:  # type: ignore[override]
-        if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
+        replaced = intervention.attention, intervention.knockout, intervention.patching
+        if not intervention.crossings or any(part is not None for part in replaced):
             raise ValueError(self.refusal)
         return self(batch)
 

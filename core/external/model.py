@@ -119,7 +119,7 @@ class CrossEncoder(ExternalModel[Pieces]):
 
     def under(self, batch: Pieces, intervention: Intervention) -> Output:  # type: ignore[override]
         """Links can be ablated (:class:`~core.external.attention.Knockout`). Raises ValueError for anything else."""
-        if intervention.attention is not None or not intervention.crossings:
+        if intervention.attention is not None or not intervention.crossings or intervention.patching is not None:
             raise ValueError(self.refusal)
         knockout = intervention.knockout
         rows = 1 if knockout is None or knockout.cells is None else len(knockout.cells)
