@@ -21,6 +21,7 @@ from core.adaptation.fits import KEEP
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.checkpoint.adapted import save_adapted
 from core.data import Dataset, read
+from core.data.labels import graded
 from core.errors import RunError
 from core.evaluation.predict import check_texts
 from core.files import check_writable
@@ -28,6 +29,9 @@ from core.progress import bar
 from core.wording import counted
 from trainers.commands import as_typed
 from trainers.options import add_options, columns, mapped, named_by, scale_of
+
+_NAMED = 12
+"""Maximum number of classes named."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
         )
     saved = save_adapted(args.out, adapted, learned=[(row.first, row.second) for row in rows])
     print(
-        f"{saved.card['title']}: {counted(len(rows), 'pair')}, classes {', '.join(saved.labels)}, "
+        f"{saved.card['title']}: {counted(len(rows), 'pair')}, classes {', '.join(saved.labels[:_NAMED])}"
+        f"{', …' if len(saved.labels) > _NAMED else ''}, "
         f"{time.monotonic() - started:.1f} s; {args.out} needs {saved.card['base']['name']}"
     )
     return 0
@@ -95,6 +100,11 @@ def _labels(base: Checkpoint, dataset: Dataset, names: dict[str, tuple[str, ...]
     found = sorted({row.label for row in dataset.rows if row.label is not None})
     if not found:
         raise RunError(f"{dataset.name} has no labels: name the column of labels with --columns")
+    if graded(found) and any("." in label for label in found) and not names:
+        raise RunError(
+            f"the labels of {dataset.name} are numbers such as {next(label for label in found if '.' in label)}, which "
+            "look like grades: name a column of classes with --columns, or the classes with --label"
+        )
     several = next((label for label, classes in names.items() if len(classes) > 1), None)
     if several is not None:
         raise RunError(f"--label {several}: a pair is learned as one class, so name one class for it")

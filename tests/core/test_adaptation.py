@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import resource
 import shutil
 from collections import Counter
@@ -24,9 +25,12 @@ from core.checkpoint.memory import memory_of
 from core.checkpoint.unlisted import folder_of, new_name
 from core.data.corrected import NewLabel, corrected
 from core.data.dataset import Dataset, Example
+from core.effects import Question
+from core.effects.words import DROPPED
 from core.errors import UserError
 from core.evaluation.predict import logits, prepare_rows
 from core.evaluation.suites import SUITES, exchange, kind_of_exchange
+from core.evidence import Explanation
 from core.explain import explain
 from core.files import FileError
 from tests.guests import make, make_tower
@@ -130,6 +134,19 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     assert changed < freely
 
 
+def tells_of_itself(saved):
+    """An adapted checkpoint's explanation, its notebook's picture and JSON, and the effects of its words."""
+    explanation = explain(saved, *PAIRS[0])
+    assert explanation.labels == ("other", "same") and sum(explanation.probabilities) == pytest.approx(1)
+    assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
+    assert explanation.verdict.title() in explanation._repr_html_() and [
+        record.to_text(explanation) for record in explanation.evidence
+    ]
+    question = Question(saved, *PAIRS[0])
+    assert all(math.isfinite(word.effect) for word in question.words(DROPPED).words)
+    assert question.reason() and question.faithfulness()
+
+
 @contextmanager
 def full_disk():
     """No file may grow beyond 64 bytes."""
@@ -159,8 +176,7 @@ def test_a_folder_holds_only_the_classifier_and_follows_its_base(folders, table)
     assert sum(file.stat().st_size for file in (folders / "mine").iterdir()) < 50_000
     own = {id(part) for part in saved.model.parameters()} - {id(part) for part in load_named("tiny").model.parameters()}
     assert len(own) == 2 and memory_of(saved) < 10_000
-    explanation = explain(saved, *PAIRS[0])
-    assert explanation.labels == ("other", "same") and sum(explanation.probabilities) == pytest.approx(1)
+    tells_of_itself(saved)
 
     # On another machine, with the base under the same name.
     elsewhere = folders / "copied"
@@ -242,7 +258,7 @@ def test_external_models_share_all_but_their_last_layer(tmp_path):
         torch.testing.assert_close(
             saved.model.output_layer(feature_vectors(base, PAIRS)), answered(saved), atol=1e-5, rtol=0
         )
-        assert saved.labels == explain(saved, *PAIRS[0]).labels == ("other", "same")
+        tells_of_itself(saved)
         own = {id(part) for part in saved.model.parameters()}
         assert len(own - {id(part) for part in load(folder).model.parameters()}) == len(own), (
             "other loads share nothing"
@@ -286,6 +302,13 @@ def test_the_command_adapts_to_a_file_with_columns_of_its_own(folders, tmp_path,
         main([*command, "--label", "same=entailment", "--label", "other=neutral", "--out", str(folders / "nli")]) == 0
     )
     assert load_named("nli").labels == ("entailment", "neutral", "contradiction")
+    file.write_text("Report,Other,Verdict\n" + "\n".join(f"a {at},the {at},{at / 4}" for at in range(9)))
+    capsys.readouterr()
+    assert main([*command, "--out", str(folders / "grades")]) == 2
+    assert "are numbers such as 0.25, which look like grades" in capsys.readouterr().err
+    file.write_text("Report,Other,Verdict\n" + "\n".join(f"a {at},the {at},class {at % 40}" for at in range(80)))
+    assert main([*command, "--out", str(folders / "many")]) == 0
+    assert "class 0, class 1, class 10, " in (told := capsys.readouterr().out) and "class 9" not in told
 
 
 def test_the_command_compares_readers_on_rows_held_out(folders, table, capsys):

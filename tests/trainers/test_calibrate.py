@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from core.checkpoint import read_card
+from core.card import ranked_by
+from core.checkpoint import load, read_card
 from core.evaluation import calibration
 from tests.app.made_up_models import make_phrases
 from trainers.__main__ import main
@@ -52,5 +53,13 @@ def test_the_command_writes_the_card_and_says_what_cannot_be_calibrated(tmp_path
     assert stored["slope"] > 0
     assert stored["log_loss"]["calibrated"] <= stored["log_loss"]["model"]
     assert str(tmp_path) not in json.dumps(stored)
+    # A ranker adapted to the same classes still ranks by the same one, and gets a calibration of its own.
+    assert main(["adapt", str(tmp_path / "ranker"), str(file), "--out", str(tmp_path / "mine")]) == 0
+    before = read_card(tmp_path / "mine")
+    assert ranked_by(before) == ranked_by(read_card(tmp_path / "ranker")) and "calibration" not in before
+    assert main(["calibrate", str(tmp_path / "mine"), str(file), "--card", "made up"]) == 0
+    assert load(tmp_path / "mine").card["calibration"]["slope"] > 0
+    capsys.readouterr()
+    assert main(["evaluate", str(tmp_path / "mine"), str(file)]) == 0 and "MAP" in capsys.readouterr().out
     assert main(["calibrate", str(tmp_path / "judge"), str(file), "--card", "made up"]) == 2
     assert "give a ranker" in capsys.readouterr().err
