@@ -78,6 +78,8 @@ ROUTE_KINDS = (
     ("simple", "swapped"),
 )
 """The suites and kinds whose routes the page lists."""
+FEWEST_KINDS = 3
+"""Number of these kinds with figures from which a checkpoint is listed."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
 """A block of the page written by this command: its name and its text."""
 Cards = Mapping[Path, Card]
@@ -195,10 +197,10 @@ def by_kind(cards: Iterable[Card]) -> Iterator[Row]:
 def routes(cards: Iterable[Card]) -> Iterator[Row]:
     """By which routes an exchanged word changes a checkpoint's verdict, for some kinds of words."""
     for card in cards:
-        measured = card.get("routes")
-        if not measured:
-            continue
+        measured = card.get("routes", {})
         kinds = {kind: measured.get(suite, {}).get(kind) for suite, kind in ROUTE_KINDS}
+        if sum(map(bool, kinds.values())) < FEWEST_KINDS:
+            continue
         names = next((" / ".join(kind["routes"]) for kind in kinds.values() if kind), "")
         yield {
             "checkpoint": f"`{card['name']}`",
