@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from app.desk import adapting, choosing
+from app.page_state.explore import ExploreState
 from core import training_progress
 from core.checkpoint import PRETRAINED, available, load_named, read_card
 from core.checkpoint.unlisted import TRAINING, base_of, folder_of
@@ -225,7 +226,10 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     assert load_named(f"{model.model}@{card['best_epoch']}").card["sha256"] == card["sha256"]
     assert f"{model.model}@{epochs[-1] - 10}" not in available() and len(epochs) == 12
     pair = {"model": model.model, "first": "a dog is outside", "second": "the dog is outside", "epoch": str(epochs[-1])}
-    assert "epoch" not in query(open_view("compare", **pair | {"epoch": "99"}))  # it was not kept
+    known = {model.model: ""}
+    state, problems = ExploreState.from_parameters(pair | {"epoch": "99"}, known)
+    assert state.epoch is None and "without them: epoch." in problems[0]  # it was not kept
+    assert ExploreState.from_parameters(pair, known)[0].shown_model == own.name
     explore = open_view("explore", **pair)
     assert next(one for one in components(explore) if one.get("view") == "pair")["explanation"]["model"] == own.name
     assert explore.select_slider[0].value == epochs[-1] and not any(
