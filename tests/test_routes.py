@@ -178,9 +178,7 @@ def test_the_table_by_kind_is_printed_and_written_to_the_card(tmp_path, capsys):
 
 
 def test_a_model_without_routes_refuses_to_patch_them():
-    nothing = Intervention(patching=Patching())
-    for name in ("nli-hypothesis-only", "encoder-minilm", "guest-minilm"):
-        checkpoint = load_named(name)
-        batch = checkpoint.reader.batch(checkpoint.read("A dog", "A cat"))
-        with pytest.raises(ValueError, match=r"no routes|cannot be set|no attention between"):
-            checkpoint.model.under(batch, nothing)
+    checkpoint = load_named("nli-hypothesis-only")
+    batch = checkpoint.reader.batch(checkpoint.read("A dog", "A cat"))
+    with pytest.raises(ValueError, match="no routes to tell apart"):
+        checkpoint.model.under(batch, Intervention(patching=Patching()))

@@ -24,6 +24,7 @@ from core.explain import explained
 from core.external.patching import LayerPatch
 from core.layers.attention import Knockout
 from core.models.base import Intervention
+from core.models.routes import Patching
 from tests.guests import make
 
 PAIR = ("A man's dog can't run near the embassy.", "The  dog doesn't run.")
@@ -201,3 +202,5 @@ def test_a_head_takes_its_pattern_or_its_values_alone(guest):
             *rows, own, _ = model.patched(batch, LayerPatch(0, nothing, heads))
         assert len(rows) == 2 * heads
         assert all(((row - own).abs().max().item() > 1e-6) == moves for row in rows)
+        with pytest.raises(ValueError, match="cannot be set"):
+            model.under(batch, Intervention(patching=Patching()))
