@@ -3,11 +3,12 @@
 
 import { html, linkButton, refill } from "./elements.js";
 
+/** @template {keyof import("./payloads").Answers} Kind */
 export class AnsweredPanel {
   /**
-   * @param {any} view
+   * @param {import("./pair.js").PairView} view
    * @param {string} title
-   * @param {{ kind: string, text: string, noun: string, setting?: string, offer?: string }} question `text`: shown
+   * @param {{ kind: Kind, text: string, noun: string, setting?: string, offer?: string }} question `text`: shown
    *   during the computation; `setting`: the one that requests it; `offer`: what it does, and what it costs
    */
   constructor(view, title, { kind, text, noun, setting, offer }) {
@@ -25,11 +26,11 @@ export class AnsweredPanel {
 
   /**
    * The figure's elements, and its heading unless the figure has its own.
-   * @param {any} value
-   * @returns {{ heading?: any, figure: any }}
+   * @param {import("./ask.js").AnswerTo<Kind>} value
+   * @returns {{ heading?: HTMLElement, figure: import("./elements.js").Child }}
    */
-  figures(value) {
-    return { figure: value };
+  figures(value) /* eslint-disable-line no-unused-vars */ {
+    return { figure: null };
   }
 
   draw() {

@@ -17,9 +17,11 @@ export class Queue {
 
   /**
    * Resolves to the job's result; rejects when `signal` aborts, even before the job starts.
-   * @param {() => Promise<any>} job
+   * @template Result
+   * @param {() => Promise<Result>} job
    * @param {AbortSignal} signal
    * @param {boolean} [urgent]
+   * @returns {Promise<Result>}
    */
   run(job, signal, urgent = false) {
     return new Promise((resolve, reject) => {
@@ -62,7 +64,7 @@ export async function* lines(stream) {
   if (rest) yield JSON.parse(rest);
 }
 
-// A readable sentence for any error.
+// An error with a readable sentence.
 export class Refusal extends Error {}
 
 /**
@@ -111,22 +113,31 @@ async function answer(kind, body, signal, progress) {
 }
 
 /**
+ * @typedef {import("./payloads").Answers} Answers
+ * @typedef {{ word?: { side: number, index: number }, [field: string]: import("./payloads").Json }} Question the body of a request
+ */
+/**
+ * @template {string} Kind
+ * @typedef {Kind extends keyof Answers ? Answers[Kind] : import("./payloads").Json} AnswerTo
+ */
+/**
  * One answer that a panel waits for: requested again when the question changes, with its progress, a stop button,
  * and the reason if there is none.
+ * @template {string} Kind
  */
 export class Answer {
-  /** @type {any} */
+  /** @type {AnswerTo<Kind> | null} */
   value = null;
   problem = "";
   stopped = false;
   asked = null; // the question as text
-  /** @type {any} */
+  /** @type {Question | null} */
   body = null;
   /** @type {AbortSignal | undefined} */
   leave = undefined;
 
   /**
-   * @param {string} kind of question
+   * @param {Kind} kind of question
    * @param {string} text shown during the computation
    * @param {string} noun names the result in the buttons' labels
    * @param {() => void} changed called after every change
@@ -147,7 +158,7 @@ export class Answer {
 
   /**
    * Sends this question unless it equals the last one; null sends nothing.
-   * @param {object | null} body
+   * @param {Question | null} body
    * @param {AbortSignal} [leave] aborts when the page is left
    */
   ask(body, leave) {

@@ -59,7 +59,7 @@ class ComparedMatrix extends AttentionMatrix {
     return { ...super.labels, how, more, what: `matrix of ${this.view.title}` };
   }
 
-  /** @returns {any} */
+  /** @returns {import("../panels/attention_map/matrix.js").Scale} */
   get scale() {
     return ["weight, one scale for all", "0\u00a0%", percent(this.attention.high)];
   }
@@ -119,6 +119,7 @@ class DifferenceMatrix extends ComparedMatrix {
     };
   }
 
+  /** @returns {import("../panels/attention_map/matrix.js").Scale} */
   get scale() {
     const { high } = this.attention;
     const end = (100 * high).toFixed(high < 0.1 ? 1 : 0);
@@ -150,10 +151,10 @@ class DifferenceMatrix extends ComparedMatrix {
 // One model or version, drawn as in Explore.
 class ComparedPair extends PairView {
   Matrix = ComparedMatrix;
-  /** @type {any} its title, the followed class, and the words shared with the first one */
+  /** @type {Omit<import("./payloads").Section, "drawing" | "frame" | "question">} */
   section = null;
   part = 1; // its largest effect as a share of the largest in its unit
-  /** @type {any} scale of all effects in its unit */
+  /** @type {ReturnType<typeof rangeOf>} scale of all effects in its unit */
   range = null;
 
   constructor(compare) {
@@ -213,9 +214,9 @@ class ComparedPair extends PairView {
     });
   }
 
-  // Its attention, if it shows any for these words, as shares of a word's total weight.
+  // Its attention, if these words have some, as shares of a word's total weight.
   get attention() {
-    const map = this.dataOf("attention_map");
+    const [map] = this.data.maps;
     return map && { ...map, lines: map.apart ? this.sideOf(map.columns).lines.length : 1 };
   }
 
@@ -256,7 +257,7 @@ class CompareView extends View {
   carried = html("div"); // by which parts of the model the difference between two versions travels
   answer = html("div.answer", { "aria-live": "polite" }, this.verdicts, this.carried, this.largest);
   words = html("section.effects");
-  /** @type {any} the name of the column for no word, if a matrix has one */
+  /** @type {import("../panels/attention_map/records.js").WordMap["none"]} the column for no word, if a matrix has one */
   absent = null;
 
   start() {
@@ -297,6 +298,7 @@ class CompareView extends View {
     return [this.answer, html("div.columns.compared", drawn), below];
   }
 
+  /** @param {import("./payloads").Section} section @param {number} number */
   column({ drawing, frame, ...section }, number) {
     this.columns[number] ??= new ComparedPair(this);
     const column = this.columns[number];

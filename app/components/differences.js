@@ -6,8 +6,14 @@ import { named, numberOf } from "./shares.js";
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
-// A word's weights as shares of its total (a row adds up to 1 on each of `lines` read separately): over these
-// positions, on no word, over the words at other positions, and within its own sentence.
+/**
+ * A word's weights as shares of its total (a row adds up to 1 on each of `lines` read separately): over these positions,
+ * on no word, over the words at other positions, and within its own sentence.
+ * @typedef {{ weights: number[][], none?: { weights: number[] } | null, lines?: number }} Shares
+ * @param {Shares} map
+ * @param {number} row
+ * @param {number[]} places
+ */
 function rowOf({ weights, none, lines = 1 }, row, places) {
   const all = weights[row].map((weight) => weight / lines);
   const nothing = (none?.weights[row] ?? 0) / lines;
@@ -19,8 +25,8 @@ function rowOf({ weights, none, lines = 1 }, row, places) {
  * The weights of one map minus another's over their shared words (`none`: the difference on no word, 0 if neither
  * has such a column), and the total variation of each row: half the sum of the absolute differences, 0 to 1. Weight on
  * words that only one map has counts as moved.
- * @param {any} base with `weights`, and optionally `none` and `lines`
- * @param {any} other
+ * @param {Shares} base
+ * @param {Shares} other
  * @param {number[][]} rows the positions of each word in both
  * @param {number[][]} columns
  */
@@ -38,8 +44,10 @@ export function difference(base, other, rows, columns) {
 
 /**
  * The shared word whose effects differ most, as each column has it; preferably among the words `named` as the
- * reason for a verdict, if one's effects differ at least half as much as any word's. Null if there is none.
- * @param {any[][]} all words; equal words have the same `key`, and `moved` is the effect of removing them
+ * reason for a verdict, if one's effects differ at least half as much as the most different word's. Null if there is none.
+ * @template {{ key: string, moved: number | null, named?: boolean }} Word
+ * @param {Word[][]} all words; equal words have the same `key`, and `moved` is the effect of removing them
+ * @returns {Word[] | null}
  */
 export function mostDifferent([first, ...others]) {
   const found = first.map((word) => [word, ...others.map((words) => words.find(({ key }) => key === word.key))]);

@@ -2,6 +2,22 @@
 
 export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
+/** @typedef {Node | string | number | boolean | null | undefined | Child[]} Child of an element; null and false are left out */
+
+/** @param {Node} node @returns {Document | ShadowRoot} the tree that it is in */
+export const treeOf = (node) => /** @type {Document | ShadowRoot} */ (node.getRootNode());
+
+// The element of the page that a view's tree hangs on. None in a saved file.
+export function hostOf(node) {
+  const tree = treeOf(node);
+  return "host" in tree ? tree.host : null;
+}
+
+/** @param {ParentNode} node @param {string} selector */
+export const foundIn = (node, selector) => /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(selector));
+
+export const focusedIn = (node) => /** @type {HTMLElement | null} */ (treeOf(node).activeElement);
+
 export function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     const spoken = name.startsWith("aria-") && typeof value === "boolean"; // written out when false, too
@@ -16,7 +32,7 @@ export function fill(node, attributes, children) {
 // Replaces the children of a node. Keyboard focus stays on the element with the same data (data-word, …); if that is gone
 // or disabled, the first enabled one with data-after gets it.
 export function refill(node, ...children) {
-  const held = /** @type {any} */ (node.getRootNode()).activeElement;
+  const held = focusedIn(node);
   const data = node.contains(held) ? [...held.attributes].filter(({ name }) => name.startsWith("data-")) : [];
   node.replaceChildren();
   fill(node, {}, children);
@@ -131,7 +147,7 @@ export function reach(all, one) {
   for (const other of all) other.tabIndex = other === one ? 0 : -1;
 }
 
-// The cell of a grid (up to `last`) that a key moves to; null for any other key.
+// The cell of a grid (up to `last`) that a key moves to; null for another key.
 export function gridStep(event, [i, j], last, right = 1) {
   const next = {
     ArrowUp: [i - 1, j],

@@ -5,7 +5,7 @@ window.addEventListener(
   "keydown",
   (event) => {
     const { key, shiftKey, ctrlKey, isComposing } = event;
-    const target = /** @type {any} */ (event.target);
+    const target = /** @type {HTMLElement} */ (event.target);
     if (key !== "Enter" || shiftKey || ctrlKey || isComposing) return;
     if (!target.matches?.('[class*="st-key-map-text"] textarea')) return;
     event.preventDefault();

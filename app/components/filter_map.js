@@ -115,7 +115,7 @@ class FilterMapView extends View {
       mark,
       html("span", name),
     );
-    return /** @type {[string, any]} */ ([name, button]);
+    return /** @type {[string, HTMLElement]} */ ([name, button]);
   }
 
   toggle(name) {

@@ -1,7 +1,7 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's
 // values highlighted. All steps are loaded at the start, so the arrow keys need no response from the server.
 
-import { capital, html, linkButton, refill, svg } from "./elements.js";
+import { capital, foundIn, html, linkButton, refill, svg } from "./elements.js";
 import { calm, travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
@@ -309,7 +309,7 @@ class LessonView extends View {
   }
 
   key(event) {
-    this.rest(); // any key ends an animation
+    this.rest(); // a key ends an animation, whichever it is
     const at = event.composedPath()[0];
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || at.closest?.(TYPING)) return;
     const to = {
@@ -412,7 +412,7 @@ class LessonView extends View {
     const { data, now, step, secret } = this;
     const names = data.steps.slice(0, step).flatMap(({ lit }) => lit);
     const reached = new Set(names.map((name) => name.split(".")[0]));
-    for (const line of this.picture.querySelectorAll(".line")) {
+    for (const line of foundIn(this.picture, ".line")) {
       const values = line.dataset.values.split(" ");
       line.classList.toggle("unknown", secret !== null && values.includes(secret.split(".")[0]));
       const ahead = !values.some((value) => reached.has(value) || data.inputs.includes(value));
@@ -422,14 +422,14 @@ class LessonView extends View {
     const weights = [...this.weights.children];
     for (const line of weights) line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
     this.weights.hidden = weights.every((line) => line.hidden);
-    for (const cell of this.root.querySelectorAll(".cell")) {
+    for (const cell of foundIn(this.root, ".cell")) {
       const own = cell.dataset.of;
       const among = (some) => some.some((name) => related(name, own));
       cell.classList.toggle("lit", among(now.lit));
       cell.classList.toggle("ahead", own in data.origins && !among(names)); // a later step computes it
     }
     // Every copy of the number to be guessed, and of those that give it away.
-    for (const copy of this.root.querySelectorAll("[data-of]")) {
+    for (const copy of foundIn(this.root, "[data-of]")) {
       const name = copy.getAttribute("data-of");
       const asked = secret !== null && name === secret;
       const hidden = asked || (secret !== null && now.hidden.includes(name));
@@ -439,10 +439,10 @@ class LessonView extends View {
         copy.dataset.text ??= copy.textContent;
         copy.textContent = hidden ? instead : copy.dataset.text;
       }
-      const text = copy.querySelector?.(":scope > .text");
+      const [text] = foundIn(copy, ":scope > .text");
       if (text) text.textContent = hidden ? instead : text.dataset.text;
       if (text) copy.title = asked ? "To be guessed" : hidden ? "Shown with the guess" : text.dataset.number;
-      const bar = copy.querySelector?.(":scope > .fill");
+      const [bar] = foundIn(copy, ":scope > .fill");
       if (bar) bar.hidden = hidden;
     }
   }

@@ -2,11 +2,12 @@
 // in all: `row` and `column` are words of the sentences along the matrix's edges.
 
 import { drawn, factsOf, wordOf } from "../panels/effects/bars.js";
+import { wordMap } from "../panels/attention_map/records.js";
 import { barsOf } from "../panels/effects/records.js";
 import { Answer, askAtOnce } from "./ask.js";
 import { html, linkButton, the } from "./elements.js";
 import { isWordMap, panelsOf, selectionName, selectionOf, sidesOf, withChances } from "./evidence.js";
-import { attempt, panelOf } from "./panel.js";
+import { attempt, hasBars, panelOf } from "./panel.js";
 import { Reason } from "./reason.js";
 import { TextPanel } from "./text.js";
 import { Tools } from "./tools.js";
@@ -24,8 +25,9 @@ const DOORS = {
 
 /**
  * @typedef {{ selection: string | null, direction: string | null, editable: boolean,
- *   asked: Record<string, any> }} Moving what changes without a drawing
- * @typedef {{ sides: any[], panels: ReturnType<typeof panelsOf> }} Made from the explanation, by build
+ *   asked: Record<string, string> }} Moving what changes without a drawing
+ * @typedef {{ sides: import("./evidence.js").SideOfPair[], maps: import("../panels/attention_map/records.js").WordMap[],
+ *   panels: ReturnType<typeof panelsOf> }} Made from the explanation: its sentences, maps of words and panels
  * @extends {View<import("./payloads").Drawn["pair"] & Moving & Made>}
  */
 export class PairView extends View {
@@ -33,6 +35,8 @@ export class PairView extends View {
 
   /** @type {Map<string, Answer>} by name */
   answers = new Map();
+  /** @type {typeof import("../panels/attention_map/attention.js").AttentionMatrix | null} in place of Explore's */
+  Matrix = null;
 
   listen(on) {
     super.listen(on);
@@ -51,37 +55,53 @@ export class PairView extends View {
 
   /**
    * The answer to a question about the current pair: one per name, shared by all panels.
-   * @param {string} name
+   * @template {string} Kind
+   * @param {Kind} kind of question
    * @param {string} text shown during the computation
    * @param {string} noun names the result
-   * @param {string} [kind] of question
+   * @param {string} [name] of the answer
    */
-  answer(name, text, noun, kind = name) {
+  answer(kind, text, noun, name = kind) {
     if (!this.answers.has(name)) this.answers.set(name, new Answer(kind, text, noun, () => this.arrived(name)));
-    const answer = this.answers.get(name);
+    const answer = /** @type {Answer<Kind>} */ (this.answers.get(name));
     answer.say(text);
     return answer;
   }
 
-  // Asks about the current pair and the unchanged model. Nothing is sent if `more` is null.
+  /**
+   * The value of the answer to this kind of question, null until it has arrived.
+   * @template {keyof import("./payloads").Answers} Kind
+   * @param {Kind} kind
+   */
+  known(kind) {
+    return /** @type {Answer<Kind> | undefined} */ (this.answers.get(kind))?.value ?? null;
+  }
+
+  /**
+   * Asks about the current pair and the unchanged model. Nothing is sent if `more` is null.
+   * @param {string} name of the answer
+   * @param {import("./ask.js").Question | null} more
+   * @param {import("./ask.js").Question | import("./payloads").Asked} [about]
+   */
   question(name, more, about = this.data.why?.question) {
     this.answers.get(name).ask(about && more ? { ...about, ...more } : null, this.leave.signal);
   }
 
   update(data, setStateValue) {
-    const { drawing, sides, panels } = this.data ?? {};
-    super.update(drawing === data.drawing ? { ...data, sides, panels } : this.made(data), setStateValue);
+    const { drawing, sides, maps, panels } = this.data ?? {};
+    super.update(drawing === data.drawing ? { ...data, sides, maps, panels } : this.made(data), setStateValue);
   }
 
   // Adds the sentences and the panels' data; answers about another pair are dropped.
   made(data) {
-    const { explanation, axes, unread, why } = data;
+    const { explanation, axes, unread, why, show } = data;
     const question = JSON.stringify(why?.question);
     if (question !== this.about) for (const answer of this.answers.values()) answer.ask(null);
     this.about = question;
     const sides = sidesOf(explanation, axes, { unread, negatable: why?.negatable });
-    const panels = panelsOf(explanation, PANELS, data);
-    return { ...data, sides, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // without doors
+    const maps = explanation.evidence.filter(isWordMap).map((record) => wordMap(record, show));
+    const panels = panelsOf(explanation, PANELS, why);
+    return { ...data, sides, maps, panels: why ? panels : panels.filter(({ place }) => !(place in DOORS)) }; // without doors
   }
 
   // `selection`: made by the user or the URL, else null; `asked`: the settings of effects.
@@ -96,7 +116,7 @@ export class PairView extends View {
   // Selects the first word named by the sentence, unless another selection was made.
   choose() {
     const { first, contexts } = this.data.explanation;
-    const [word] = this.answers.get("reason")?.value?.named ?? [];
+    const [word] = this.known("reason")?.named ?? [];
     if (this.explicit || !word) return;
     const [number, index] = word;
     const { axis } = this.sideOf([first, ...contexts][number].role);
@@ -112,7 +132,7 @@ export class PairView extends View {
 
   // Each word's effect on the verdict, if known.
   get effects() {
-    return this.answers.get("why")?.value ?? null;
+    return this.known("why");
   }
 
   /**
@@ -204,27 +224,15 @@ export class PairView extends View {
 
   // The map in the other direction, if the model has both.
   back({ rows, columns }) {
-    return rows === columns
-      ? undefined
-      : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
-  }
-
-  /**
-   * The data of the first panel of this kind that `fits`.
-   * @param {string} kind
-   * @param {(data: any) => boolean} fits
-   */
-  dataOf(kind, fits = () => true) {
-    return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
+    if (rows === columns) return undefined;
+    return this.data.maps.find((map) => map.units === "words" && map.rows === columns && map.columns === rows);
   }
 
   build() {
     const { data } = this;
     const before = this.panels ?? [];
     this.root.classList.remove("trying");
-    this.directions = data.panels.flatMap(({ kind, data: { show, rows } }) =>
-      kind === "attention_map" && show ? [rows] : [],
-    );
+    this.directions = data.maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
     this.panels = data.panels.map(({ kind, data: own, fault }) =>
       panelOf(kind, () => {
@@ -235,7 +243,7 @@ export class PairView extends View {
     for (const old of before) if (old.replaces) this.each((panel) => panel.replaces?.(old));
     const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
     const maps = this.panels.map((panel) => attempt(panel, () => panel.ribbons)).filter(Boolean);
-    const pooled = this.panels.find((panel) => panel.barOf);
+    const pooled = this.panels.find(hasBars);
     const text = new TextPanel(this, maps, pooled);
     this.reason = data.why ? new Reason(this) : null;
     this.verdict = drawVerdict(data.verdict, data.notices, this.reason, this.correct);

@@ -2,23 +2,36 @@
 
 import { html, refill } from "./elements.js";
 
+/** @typedef {import("../panels/attention_map/records.js").WordMap & { axes: string[], final: number | null }} Ribbons */
 /**
  * What `make` returns: an element, and the moments at which the view calls it; all but `element` and `draw` are optional.
  * @typedef {object} Panel
  * @property {HTMLElement} element
  * @property {() => void} draw the selection, the answers or the settings changed
  * @property {() => void} [ready] all panels are made
- * @property {() => void} [prepare] before any panel draws
+ * @property {() => void} [prepare] before the first panel draws
  * @property {(width: number) => void} [fit] the page's width in pixels changed
  * @property {() => void} [reveal] the user selected a word: scroll to it
  * @property {(event: KeyboardEvent) => void} [shortcut] a key was pressed anywhere on the page
  * @property {(map: { rows: string, columns: string, weights: number[][] }) => void} [follows] weights are tried out
  * @property {(old: Panel) => void} [replaces] takes over from this panel of the previous drawing
  * @property {string | null} [direction] role of the sentence that looks: the panel is hidden in the other direction
- * @property {{ rows: string, columns: string, weights: number[][] }} [ribbons] the map that the text draws as ribbons
+ * @property {Ribbons} [ribbons] the map that the text draws as ribbons
  * @property {(role: string, index: number) => unknown} [barOf] a word's bar in the text
  * @property {HTMLDetailsElement} [door] the collapsible part that it is in, set by the view
  */
+
+/**
+ * A panel with bars in the text: each in words, how to read them, more about them, and their scale.
+ * @typedef {Panel & { title: string, how: string, more: string, key: HTMLElement,
+ *   said: (role: string, index: number) => string | null }} PanelOfBars
+ */
+
+/**
+ * @param {Panel} panel
+ * @returns {panel is PanelOfBars}
+ */
+export const hasBars = (panel) => Boolean(panel.barOf);
 
 /**
  * Makes or calls a panel. One that fails shows a sentence in its place and is not called again; the others stay.

@@ -113,7 +113,7 @@ function drawn(root) {
       "font-style": style.fontStyle,
       "text-anchor": "middle",
       "dominant-baseline": "central",
-      lengthAdjust: "spacingAndGlyphs", // as wide as on the page with any font
+      lengthAdjust: "spacingAndGlyphs", // as wide as on the page, whatever the font
     };
     for (const child of node.childNodes) {
       if (child instanceof Element) walk(child);

@@ -17,11 +17,10 @@ const crosses = ({ crossed, weights }, i, j) =>
   Boolean(crossed?.[i].some((k) => (i - k) * (j - heaviest(weights[k])) < 0));
 
 export class TextPanel {
-  // `maps`: weights from words of one role to words of another, with their axes, from the panels.
   /**
-   * @param {any} view
-   * @param {any[]} maps whose weights are drawn as ribbons
-   * @param {any} pooled the panel with the words' weights in pooling, if the model has any
+   * @param {import("./pair.js").PairView} view
+   * @param {import("./panel.js").Ribbons[]} maps weights from words of one role to words of another, drawn as ribbons
+   * @param {import("./panel.js").PanelOfBars} [pooled] the panel with the words' weights in pooling
    */
   constructor(view, maps, pooled) {
     this.view = view;

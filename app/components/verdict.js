@@ -23,8 +23,8 @@ const correction = ({ names, label }, choose) =>
  * Text that a screen reader repeats in full when the sentence under the verdict arrives.
  * @param {import("./payloads").Verdict} verdict
  * @param {string[]} [notices]
- * @param {{ sentence?: any, noticed?: any, second?: any }} [below] the sentence under the verdict, how the model
- *   notices its change, and a second opinion
+ * @param {{ sentence?: HTMLElement, noticed?: HTMLElement, second?: HTMLElement }} [below] the sentence under the
+ *   verdict, how the model notices its change, and a second opinion
  * @param {(label: string) => void} [choose] takes the class that the user says is right
  */
 export function drawVerdict(verdict, notices, below, choose) {

@@ -1,21 +1,29 @@
 // The base of all views: builds its parts from the data, stores the selection, draws it at once and then informs the
 // server. Panels and views register themselves here, so that no list of them is needed.
 
-import { html, refill } from "./elements.js";
+import { hostOf, html, refill, treeOf } from "./elements.js";
 
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
 /**
- * By kind of record: its panel's `place` on the page (main, by default; see pair.js), the data of its panels from all records of these
- * `kinds` (by default one per record), and the function that makes a panel. A panel that `asks` the server belongs to no record.
- * @typedef {import("./evidence.js").Explanation} Explanation
- * @type {Record<string, { place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],
- *   read?: (records: any[], explanation: Explanation, page: any) => any[],
- *   asks?: (explanation: Explanation, page: any) => any[],
- *   make: (view: any, data: any) => import("./panel.js").Panel }>}
+ * How a kind of record is drawn: its panel's `place` on the page (main, by default; see pair.js), which records of these
+ * `kinds` make a panel each (by default each of its own), and the function that makes a panel. A panel that `asks` the
+ * server belongs to no record.
+ * @template {import("./evidence.js").PanelData} Data
+ * @typedef {{ place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],
+ *   read?: (records: import("./evidence.js").EvidenceRecord[],
+ *     explanation: import("./evidence.js").Explanation) => Data[],
+ *   asks?: (explanation: import("./evidence.js").Explanation, why: import("./payloads").Why) => boolean,
+ *   make: (view: import("./pair.js").PairView, data: Data) => import("./panel.js").Panel }} PanelKind
+ */
+/**
+ * By kind of record, or by the name of an answer.
+ * @typedef {import("./payloads").Records} Records
+ * @type {{ [Kind in keyof Records]?: PanelKind<Records[Kind]> } &
+ *   Record<string, PanelKind<import("./evidence.js").PanelData>>}
  */
 export const PANELS = {};
-/** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */
+/** @type {Record<string, (root: HTMLElement) => Pick<View, "start" | "update" | "end">>} by the page's name */
 export const VIEWS = {};
 
 /**
@@ -31,7 +39,7 @@ export class View {
   static crowded = false; // whether a matrix is next to other parts, so that large type is reduced
   static narrow = 640; // pixels at normal type size; below it, parts are stacked
 
-  /** @param {any} root an element: the type checker covers data, not the page's tree */
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     /** @type {Data & Around} */
@@ -53,7 +61,7 @@ export class View {
     return false;
   }
 
-  /** @returns {Array<any> | Element} */
+  /** @returns {import("./elements.js").Child} */
   build() {
     return [];
   }
@@ -67,7 +75,7 @@ export class View {
     if (this.leave?.signal.aborted ?? true) this.leave = new AbortController();
     this.watch.observe(this.root);
     // Elements above grow as they are drawn and move this view without changing its size.
-    const page = this.root.getRootNode().host?.closest('[data-testid="stMainBlockContainer"]');
+    const page = hostOf(this.root)?.closest('[data-testid="stMainBlockContainer"]');
     if (page) this.watch.observe(page);
     const { signal } = this.ended;
     this.listen((target, name, act, capture = false) => target.addEventListener(name, act, { signal, capture }));
@@ -138,7 +146,7 @@ export class View {
   }
 
   get onWholeScreen() {
-    return Boolean(this.root.getRootNode().fullscreenElement);
+    return Boolean(treeOf(this.root).fullscreenElement);
   }
 
   wholeScreen() {
@@ -163,7 +171,7 @@ export class View {
 
   // The page without its sidebar. None in a saved file.
   get main() {
-    return this.root.getRootNode().host?.closest('[data-testid="stMain"]');
+    return hostOf(this.root)?.closest('[data-testid="stMain"]');
   }
 
   // Its top position on the page, regardless of scrolling.

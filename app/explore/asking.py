@@ -58,6 +58,23 @@ class MethodChoice:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """The pair and the model of a question."""
+
+    model: str | None
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Shown(Asked):
+    """The same for the drawn explanation, with its edits, and the head whose attention is drawn."""
+
+    edits: Sequence[str]
+    head: str
+
+
+@dataclass(frozen=True)
 class Why:
     """The panels' questions.
 
@@ -74,8 +91,8 @@ class Why:
     - ``shows``: the possible contents of the matrix, by name.
     """
 
-    question: Mapping[str, object]
-    shown: Mapping[str, object]
+    question: Asked
+    shown: Shown
     verdict: str
     methods: Mapping[str, MethodChoice]
     knockouts: Mapping[str, str] | None
@@ -92,11 +109,10 @@ def why(answered: Answered) -> Why:
     """The questions for a pair."""
     page, checkpoint = answered.page, answered.checkpoint
     question = answered.question
-    model, typed = {"model": page.shown_model}, page.texts[0].now
     sides = [side for side in (answered.shown.first, *answered.shown.contexts) if side.role]
     return Why(
-        question=model | {"first": page.pair.first, "second": page.pair.second},
-        shown=model | {"first": typed[0], "second": typed[1], "edits": list(map(str, page.made)), "head": page.head},
+        question=Asked(page.shown_model, page.pair.first, page.pair.second),
+        shown=Shown(page.shown_model, *page.texts[0].now, list(map(str, page.made)), page.head),
         verdict=followed(checkpoint, answered.trained),
         methods=_methods(answered),
         knockouts=_knockouts(question),

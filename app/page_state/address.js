@@ -10,7 +10,7 @@ function keepBack() {
   window.addEventListener(
     "click",
     (event) => {
-      if (/** @type {any} */ (event.target).closest?.("a")) back = null;
+      if (/** @type {Element} */ (event.target).closest?.("a")) back = null;
     },
     true,
   );
@@ -27,11 +27,14 @@ function leaveMenu() {
   if (window.pairlensLeavesMenu || window.innerWidth >= NARROWEST) return;
   window.pairlensLeavesMenu = true;
   const close = () =>
-    /** @type {any} */ (document.querySelector('[data-testid="stSidebarCollapseButton"] button'))?.click();
+    /** @type {HTMLElement} */ (document.querySelector('[data-testid="stSidebarCollapseButton"] button'))?.click();
   const open = () => document.querySelector('[data-testid="stSidebar"][data-collapsed="false"]');
   if (open()) close();
   document.addEventListener("click", (event) => {
-    if (window.innerWidth < NARROWEST && /** @type {any} */ (event.target).closest?.('[data-testid="stSidebarNav"] a'))
+    if (
+      window.innerWidth < NARROWEST &&
+      /** @type {Element} */ (event.target).closest?.('[data-testid="stSidebarNav"] a')
+    )
       close();
   });
 }

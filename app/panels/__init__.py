@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.panels.verdict import Verdict
 from core.evidence import (
@@ -21,6 +21,9 @@ from core.evidence import (
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.filter_provenance import FilterProducts
 from core.layers.heads import title_of
+
+if TYPE_CHECKING:
+    from app.explore.asking import Why
 
 __path__: list[str]
 ELSEWHERE: Mapping[type[Record], tuple[str, str]] = {
@@ -47,8 +50,8 @@ class Drawing:
     verdict: Verdict
     show: str = "weight"
     unread: str = ""
-    head: Mapping[str, Any] | None = None
-    why: object = None
+    head: Mapping[str, str | None] | None = None
+    why: Why | None = None
 
     @classmethod
     def of(cls, explanation: Explanation, **more: Any) -> Drawing:

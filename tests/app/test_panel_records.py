@@ -70,7 +70,9 @@ def test_a_map_of_words_has_its_null_word_and_of_a_transformer_where_the_rest_go
 def test_windows_are_listed_with_the_one_that_each_looks_at_most(called, said):
     explanation = said("test-qa-bare")
     record = explanation.find(AttentionMap)
-    (windows,) = called(PANELS / "attention_map/records.js", "mapsOf", [record], explanation, {})
+    script = PANELS / "attention_map/records.js"
+    assert called(script, "drawnMaps", [record], explanation) == [to_dict(record)]
+    windows = called(script, "windowsOf", record, explanation)
     assert windows["width"] == explanation.find(FilterProvenance).width and windows["units"] == "windows"
     for own, other, cosine, weight in windows["lines"]:
         row = record.weights[own]

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { selectionName, selectionOf, sidesOf, withChances } from "../../app/components/evidence.js";
-import { mapsOf, windowLines, wordMap } from "../../app/panels/attention_map/records.js";
+import { drawnMaps, windowLines, windowsOf, wordMap } from "../../app/panels/attention_map/records.js";
 import { barsOf } from "../../app/panels/effects/records.js";
 
 const sentence = (role, text) => {
@@ -87,8 +87,12 @@ test("each window is listed with the one that it looks at most, and none where n
   ];
   assert.deepEqual(windowLines(windows), lines);
   const told = explanation(map({}), windows, map({ units: "phrases", of_words: false }), { kind: "filter_provenance", width: 3 });
-  const [words, listed, ...others] = mapsOf(told.evidence, told, {});
-  assert.deepEqual([words.units, listed.units, listed.width, listed.lines, others], ["words", "windows", 3, lines, []]);
+  assert.deepEqual(
+    drawnMaps(told.evidence, told).map(({ units }) => units),
+    ["words", "windows"],
+  );
+  const { width, lines: listed } = windowsOf(windows, told);
+  assert.deepEqual([width, listed], [3, lines]);
 });
 
 test("bars are the effects of a method, or of one of its parts alone", () => {

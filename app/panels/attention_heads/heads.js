@@ -21,8 +21,8 @@ const MORE =
 
 class HeadsPanel {
   /**
-   * @param {any} view
-   * @param {any} data an attention_heads record, from headsOf
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {ReturnType<typeof headsOf>} data
    */
   constructor(view, data) {
     this.view = view;
@@ -169,8 +169,12 @@ class HeadsPanel {
 
 const decimals = (share) => share.toFixed(2).replace(/^0/, "");
 
-// A record of heads with its matrices by direction, second text first, and the page's titles: `title` of the shown
-// head, `own` of the head that the model's card names.
+/**
+ * A record of heads with its matrices by direction, second text first, and the page's titles: `title` of the shown head,
+ * `own` of the head that the model's card names.
+ * @param {import("../../components/payloads").AttentionHeads} record
+ * @param {Pick<import("../../components/evidence.js").Page, "head">} page
+ */
 export function headsOf(record, { head: { title, own } }) {
   const { first, second, head, across, thumbnails, measured = "", f1 } = record;
   return {
@@ -190,6 +194,5 @@ export function headsOf(record, { head: { title, own } }) {
 
 PANELS.attention_heads = {
   place: "details",
-  read: (records, _, page) => records.map((record) => headsOf(record, page)),
-  make: (view, data) => new HeadsPanel(view, data),
+  make: (view, record) => new HeadsPanel(view, headsOf(record, view.data)),
 };

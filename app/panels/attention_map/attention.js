@@ -4,13 +4,15 @@ import { capital, exactPercent, html, percent, signed, the } from "../../compone
 import { PANELS } from "../../components/view.js";
 import { withValues } from "./cells.js";
 import { MatrixPanel } from "./matrix.js";
-import { mapsOf } from "./records.js";
+import { drawnMaps, windowsOf, wordMap } from "./records.js";
 import { WindowPanel } from "./windows.js";
+
+/** @typedef {import("../../components/pair.js").PairView} PairView */
 
 export class AttentionMatrix extends MatrixPanel {
   /**
-   * @param {any} view
-   * @param {ReturnType<typeof import("./records.js").wordMap>} attention
+   * @param {import("./matrix.js").MatrixView} view
+   * @param {import("./records.js").WordMap} attention
    */
   constructor(view, attention) {
     super(view, withValues(attention));
@@ -73,6 +75,7 @@ export class AttentionMatrix extends MatrixPanel {
       : `An unchanged row adds up to 1${each}`;
   }
 
+  /** @returns {import("./matrix.js").Scale} */
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
@@ -139,6 +142,10 @@ export class AttentionMatrix extends MatrixPanel {
 
 PANELS.attention_map = {
   place: "main",
-  read: mapsOf,
-  make: (view, data) => new (data.units === "windows" ? WindowPanel : (view.Matrix ?? AttentionMatrix))(view, data),
+  read: drawnMaps,
+  /** @param {PairView} view @param {import("../../components/payloads").AttentionMap} record */
+  make: (view, record) =>
+    record.units === "windows"
+      ? new WindowPanel(view, windowsOf(record, view.data.explanation))
+      : new (view.Matrix ?? AttentionMatrix)(view, wordMap(record, view.data.show)),
 };

@@ -7,6 +7,7 @@ import {
   directionOf,
   exactPercent,
   fill,
+  focusedIn,
   gridStep,
   heading,
   heaviest,
@@ -25,10 +26,21 @@ const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
 const SMALL_PROJECTOR = { most: 64, least: 24, width: 1600 }; // on a screen narrower than this
 const LEAN = 0.8; // share of the words' height by which the last one leans beyond its column
 
+/**
+ * @typedef {import("../../components/evidence.js").Part} Part
+ * @typedef {Pick<import("../../components/pair.js").PairView, "root" | "data" | "type" | "selection" | "axes" | "back" |
+ *   "sideOf" | "select" | "pick"> & { turns?: (rows: string) => HTMLElement[], title?: string, base?: string,
+ *   other?: string, compare?: { high: number, absent: { word: string } | null } }} MatrixView what a matrix knows of its page
+ * @typedef {ReturnType<typeof import("./cells.js").withValues>} MatrixMap
+ * @typedef {[string, string, string, string[]?]} Scale its name, both ends, and its colours
+ * @typedef {{ title: string, headed?: string, how: string, more: string, scale: Scale, what: string, file: string,
+ *   buttons?: HTMLElement[] }} Labels
+ */
+
 export class MatrixPanel {
   /**
-   * @param {any} view
-   * @param {any} attention a WordMap on Explore; others also have labels
+   * @param {MatrixView} view
+   * @param {MatrixMap} attention a WordMap with its values on Explore; others also have what their labels tell
    */
   constructor(view, attention) {
     this.view = view;
@@ -128,9 +140,10 @@ export class MatrixPanel {
     return { scrollLeft, scrollTop, cell: this.cell };
   }
 
-  /** @param {MatrixPanel} other */
+  /** @param {import("../../components/panel.js").Panel & Partial<MatrixPanel>} other */
   replaces(other) {
-    const words = ({ rows, columns, attention }) => JSON.stringify([rows, columns, attention.rows, attention.units]);
+    const words = (/** @type {Partial<MatrixPanel>} */ { rows, columns, attention }) =>
+      JSON.stringify([rows, columns, attention.rows, attention.units]);
     if (other.seen && words(this) === words(other)) this.kept = other.scrolled;
   }
 
@@ -182,7 +195,7 @@ export class MatrixPanel {
       this.marks,
       this.lineNumbers(down),
     );
-    const focused = /** @type {any} */ (this.frame.getRootNode()).activeElement?.dataset?.cell;
+    const focused = focusedIn(this.frame)?.dataset.cell;
     const focus = focused && this.frame.querySelector(`[data-cell="${focused}"]:focus`);
     this.frame.replaceChildren(
       html("div.corner"),
@@ -320,9 +333,9 @@ export class MatrixPanel {
 
   // Its title, how to read it (one line, and more on demand), the legend with both ends of the scale, and what is saved
   // under which name. `headed`: the title above the matrix.
-  /** @returns {any} */
+  /** @returns {Labels} */
   get labels() {
-    return {};
+    throw new Error("a kind of matrix has its own");
   }
 
   // The description of a cell.

@@ -1,14 +1,16 @@
 // The data of the matrix, the ribbons and the list of windows, from records of attention.
 
 import { heaviest } from "../../components/elements.js";
-import { isWordMap, recordOf } from "../../components/evidence.js";
+import { isWordMap, recordOf, recordsOf } from "../../components/evidence.js";
 
 /**
  * A map over words. `weights` are always those that the model used: from them, or from `scores`, the browser computes
  * the cells' values. `none` is the null word's column, if the model has one. `crossed`: for each row the rows that
  * cross it, and `crossings` its q, in a model that counts crossings. `of`: the source of an external model's attention,
  * which has only weights; `stays`: the weight of a transformer's words outside the columns.
- * @param {any} record
+ * @typedef {import("../../components/payloads").AttentionMap} AttentionMap
+ * @typedef {ReturnType<typeof wordMap>} WordMap
+ * @param {AttentionMap} record
  * @param {string} show weight, column or score
  */
 export function wordMap(record, show) {
@@ -42,15 +44,24 @@ export function windowLines({ scores, weights }) {
   });
 }
 
-// One matrix per map over words, one list per map over windows. Maps over phrases are not drawn here.
-export function mapsOf(records, explanation, { show = "weight" }) {
-  const width = recordOf(explanation, "filter_provenance")?.width;
-  const windows = width ? records.filter(({ units }) => units === "windows") : [];
-  return [
-    ...records.filter(isWordMap).map((record) => wordMap(record, show)),
-    ...windows.map((record) => {
-      const { rows, columns, units } = record;
-      return { rows, columns, units, width, lines: windowLines(record) };
-    }),
-  ];
+/**
+ * A map over windows as a list. `width`: the number of words in a window.
+ * @param {AttentionMap} record
+ * @param {import("../../components/evidence.js").Explanation} explanation
+ */
+export function windowsOf(record, explanation) {
+  const { rows, columns, units } = record;
+  return { rows, columns, units, width: widthOf(explanation), lines: windowLines(record) };
+}
+
+const widthOf = (explanation) => recordOf(explanation, "filter_provenance")?.width;
+
+/**
+ * One matrix per map over words, one list per map over windows. Maps over phrases are not drawn here.
+ * @param {import("../../components/evidence.js").EvidenceRecord[]} records
+ * @param {import("../../components/evidence.js").Explanation} explanation
+ */
+export function drawnMaps(records, explanation) {
+  const windows = recordsOf(records, "attention_map").filter(({ units }) => units === "windows");
+  return [...records.filter(isWordMap), ...(widthOf(explanation) ? windows : [])];
 }

@@ -17,8 +17,8 @@ const FIRST_WINDOWS = 8;
 
 export class WindowPanel {
   /**
-   * @param {any} view
-   * @param {any} record a map over windows, from records.js
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {ReturnType<typeof import("./records.js").windowsOf>} record
    */
   constructor(view, record) {
     this.view = view;

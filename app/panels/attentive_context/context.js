@@ -1,7 +1,7 @@
 // The selected word's side of the attention: the words that its context mixes, or those that attend to it.
 
 import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
-import { sentences } from "../../components/evidence.js";
+import { recordOf, sentences } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { askFilters } from "../filter_provenance/filters.js";
@@ -13,15 +13,15 @@ const MOST_BARS = 7;
 
 class ContextPanel {
   /**
-   * @param {any} view
-   * @param {any} record an attentive_context
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").AttentiveContext} record
    */
   constructor(view, record) {
     this.view = view;
     this.record = record;
     this.axes = view.axes(record);
     this.looked = new Map(); // nearest words by row
-    this.answer = view.answer("nearest", "looking them up …", "nearest words", "explain");
+    this.answer = view.answer("explain", "looking them up …", "nearest words", "nearest");
     this.open = false;
     this.element = html("section.context", { "aria-live": "polite", "aria-label": "Attentive context" });
   }
@@ -50,8 +50,8 @@ class ContextPanel {
     }
     const { word } = answer.value ? answer.body : {};
     if (word?.side !== side) return;
-    const same = ({ kind, rows }) => kind === "attentive_context" && rows === record.rows;
-    this.looked.set(word.index, answer.value.evidence.find(same).nearest[word.index]);
+    const { nearest } = recordOf(answer.value, "attentive_context", ({ rows }) => rows === record.rows);
+    this.looked.set(word.index, nearest[word.index]);
   }
 
   ofRow(row, column) {
@@ -109,7 +109,7 @@ class ContextPanel {
   // The matrix of the same weights.
   get map() {
     const { rows, columns } = this.record;
-    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns);
+    return this.view.data.maps.find((map) => map.rows === rows && map.columns === columns);
   }
 
   // Each word's weight on the null word, in a model that has one.
@@ -187,11 +187,11 @@ class ContextPanel {
   // The filters that a word has won, and the one with the largest effect on the verdict.
   won(role, index) {
     const { why, explanation } = this.view.data;
-    const same = ({ kind, rows }) => kind === "filter_provenance" && rows === role;
-    if (!why || !explanation.evidence.some(same)) return null;
+    const same = ({ rows }) => rows === role;
+    if (!why || !recordOf(explanation, "filter_provenance", same)) return null;
     const { value, problem } = askFilters(this.view);
     if (!value) return html("p.nearest.soft", problem || html("span.wait", "looking up its filters …"));
-    const { filters } = value.evidence.find(same);
+    const { filters } = recordOf(value, "filter_provenance", same);
     const won = filters.filter(({ position }) => position === index);
     const text = `This word is at the centre of the winning n-gram in ${won.length} of ${plural(filters.length, "filter", "filters")}`;
     return html("p.nearest.soft", text, won.length > 0 && won[0].logit_shares.length > 0 && this.strongest(won), ".");

@@ -10,7 +10,12 @@ const HOW =
 const MORE =
   "Each method ranks the words of both texts together. The first 1, 2 and 3 words, then 20 and 50 %, are dropped (comprehensiveness), or all others are (sufficiency), and p of the verdict before minus after is averaged: the area over the perturbation curve of DeYoung and others (2020, ERASER, section 4). We let each text keep at least its first-ranked word, because a model of pairs has no answer to half a pair. The lines are the means of 20 random orders: a method whose dot lies left of its line is worse than chance. What it cannot tell: the model was not trained with texts that lack most of their words, and a method that drops words to rank them is favoured by a measure that drops words.";
 
+/**
+ * @typedef {import("../../components/pair.js").PairView} PairView
+ * @extends {AnsweredPanel<"faithfulness">}
+ */
 class BeliefPanel extends AnsweredPanel {
+  /** @param {PairView} view @param {import("../../components/payloads").Why} why */
   constructor(view, { verdict, costs }) {
     const cost = costs.faithfulness ? `at most ${costs.faithfulness}` : "a few seconds";
     super(view, "How faithful are these explanations?", {
@@ -76,6 +81,6 @@ class BeliefPanel extends AnsweredPanel {
 
 PANELS.belief = {
   place: "how-sure",
-  asks: (_, { why }) => [why],
-  make: (view, frame) => new BeliefPanel(view, frame),
+  asks: () => true,
+  make: (view) => new BeliefPanel(view, view.data.why),
 };

@@ -8,6 +8,10 @@ import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js"
 const COMBINED = "taken-away"; // the default method
 
 class EffectsPanel {
+  /**
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").Why} frame
+   */
   constructor(view, frame) {
     this.view = view;
     this.frame = frame;
@@ -133,6 +137,6 @@ class EffectsPanel {
 
 PANELS.effects = {
   place: "details",
-  asks: (_, { why }) => [why],
-  make: (view, frame) => new EffectsPanel(view, frame),
+  asks: () => true,
+  make: (view) => new EffectsPanel(view, view.data.why),
 };

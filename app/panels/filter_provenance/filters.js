@@ -14,6 +14,7 @@ import {
   table,
   the,
 } from "../../components/elements.js";
+import { recordOf, recordsOf } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
@@ -38,7 +39,7 @@ function partLook(part, parts) {
 
 class FilterPanel {
   /**
-   * @param {any} view
+   * @param {import("../../components/pair.js").PairView} view
    * @param {ReturnType<typeof filtersOf>} record
    */
   constructor(view, record) {
@@ -68,7 +69,7 @@ class FilterPanel {
   read(side) {
     const sentence = this.view.sideOf(side.role);
     const { filters } = side;
-    const context = this.view.dataOf("attentive_context", (record) => record.rows === side.role);
+    const context = recordOf(this.view.data.explanation, "attentive_context", ({ rows }) => rows === side.role);
     return {
       ...side,
       context,
@@ -362,22 +363,23 @@ class FilterPanel {
     const others = this.sides.filter((side) => side !== this.side);
     const over = (side) => `all ${side.filters.length} filters over ${the(side.role)}`;
     const all = others.length ? over(this.side) : `all ${this.all.length} filters`;
-    const rows = [
-      left.length ? [`${plural(listed.length, "filter", "filters")} of this list`, sum(listed)] : [all, sum(this.all)],
-      ...(left.length ? [[`the other ${left.length}`, sum(left)]] : []),
-      ...others.map((side) => [over(side), sum(side.filters)]),
-      ...this.record.rest,
-      ["the classifier’s bias", this.record.bias],
-      ["= logit", this.record.logits, "logit"],
-    ];
-    return rows.map(([label, values, kind]) =>
+    const line = (label, values, kind) =>
       html(
         "tr",
         { class: kind },
         html("th.soft", { scope: "row", colspan: this.across }, label),
         values.map((value) => this.number(value)),
-      ),
-    );
+      );
+    return [
+      left.length
+        ? line(`${plural(listed.length, "filter", "filters")} of this list`, sum(listed))
+        : line(all, sum(this.all)),
+      left.length > 0 && line(`the other ${left.length}`, sum(left)),
+      others.map((side) => line(over(side), sum(side.filters))),
+      this.record.rest.map(([label, values]) => line(label, values)),
+      line("the classifier’s bias", this.record.bias),
+      line("= logit", this.record.logits, "logit"),
+    ];
   }
 
   // A description of the current list.
@@ -403,7 +405,10 @@ class FilterPanel {
 const NAMED = { 1: ["self"], 3: ["left", "self", "right"] }; // words of a window, by its width
 const total = (rows, c) => rows.reduce((sum, row) => sum + row[c], 0);
 
-// A side's filters with the names of their parts; `wins`: the number of wins per line of a text with several lines.
+/**
+ * A side's filters with the names of their parts; `wins`: the number of wins per line of a text with several lines.
+ * @param {import("../../components/payloads").FilterProvenance} record
+ */
 function sideOf({ rows, made_from, activation, width, contexts, filters }) {
   const near = NAMED[width] ?? Array.from({ length: width }, (_, i) => `word ${i + 1}`);
   const won = filters.map(({ beside }) => beside).filter((line) => line !== null);
@@ -422,9 +427,12 @@ function sideOf({ rows, made_from, activation, width, contexts, filters }) {
   };
 }
 
-// The winning n-grams of the drawn explanation's filters, which the page omits because of their size.
+/**
+ * The winning n-grams of the drawn explanation's filters, which the page omits because of their size.
+ * @param {import("../../components/pair.js").PairView} view
+ */
 export function askFilters(view) {
-  const answer = view.answer("filters", "Looking for what won the filters …", "what won the filters", "explain");
+  const answer = view.answer("explain", "Looking for what won the filters …", "what won the filters", "filters");
   view.question("filters", { records: RECORDS }, view.data.why.shown);
   return answer;
 }
@@ -452,10 +460,15 @@ class FilterPlace {
   }
 }
 
-// All sides with filters, the judged one first, and the other terms of the logits (`rest`), by name.
+/**
+ * All sides with filters, the judged one first, and the other terms of the logits (`rest`), by name.
+ * @param {import("../../components/evidence.js").EvidenceRecord[]} records
+ * @param {{ logits: number[] }} explanation
+ */
 export function filtersOf(records, { logits }) {
-  const sides = records.filter(({ kind }) => kind === "filter_provenance");
-  const products = records.find(({ kind }) => kind === "filter_products");
+  const sides = recordsOf(records, "filter_provenance");
+  const [products] = recordsOf(records, "filter_products");
+  /** @type {[string, number[]][]} */
   const rest = products && [
     ["products of both texts’ filters", logits.map((_, c) => total(products.products, c))],
     ["linguistic features", products.linguistic],
@@ -471,6 +484,6 @@ export function filtersOf(records, { logits }) {
 
 PANELS.filter_provenance = {
   place: "details",
-  read: (records) => [records],
+  read: (records) => recordsOf(records, "filter_provenance").slice(0, 1),
   make: (view) => new FilterPlace(view),
 };

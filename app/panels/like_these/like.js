@@ -8,7 +8,9 @@ const LONGEST_LINK = 2000; // letters, as in app/page_state/codec.py
 const MORE =
   "The classifier is linear in its input vector: rows with a cosine near 1 point in the same direction as your pair; the label is from the data set, not from the model. If the nearest rows of the right class share words with your pair but not its meaning, the model may have learnt the words. What it cannot tell: that these rows caused the verdict. A cosine is not comparable between models, and rows that are not in the index may lie nearer.";
 
+/** @extends {AnsweredPanel<"like">} */
 class LikeThesePanel extends AnsweredPanel {
+  /** @param {import("../../components/pair.js").PairView} view */
   constructor(view) {
     const text = "Searching for training rows like this pair …";
     super(view, "Like these", { kind: "like", text, noun: "similar training rows" });
@@ -51,6 +53,6 @@ function line({ row: { first, second, data }, cosine }, page) {
 
 PANELS.like_these = {
   place: "how-sure",
-  asks: (_, { why }) => (why.like ? [{}] : []),
+  asks: (_, { like }) => like,
   make: (view) => new LikeThesePanel(view),
 };

@@ -47,8 +47,10 @@ class LinkMatrix extends SignedMatrix {
     });
   }
 
+  /** @returns {import("../attention_map/matrix.js").Labels} */
   get labels() {
     const { high } = this.attention;
+    /** @type {import("../attention_map/matrix.js").Scale} */
     const scale = ["effect", signed(-high, 2), signed(high, 2), SCALE];
     return { ...(this.attention.units === HEADS ? this.labelsOfHeads : this.labelsOfLinks), scale };
   }
@@ -118,6 +120,10 @@ class LinkMatrix extends SignedMatrix {
 }
 
 class LinksPanel {
+  /**
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").Why} why
+   */
   constructor(view, { verdict, knockouts }) {
     this.view = view;
     this.verdict = verdict;
@@ -202,12 +208,17 @@ class LinksPanel {
   }
 }
 
-// Whether a map's links can be cut: not if a function only reports the attention.
-const cuttable = ({ kind, scores, own }) =>
-  kind === "attention_map" ? scores.length + (own ?? []).length > 0 : ATTENDING.includes(kind);
+/**
+ * Whether a map's links can be cut: not if a function only reports the attention.
+ * @param {import("../../components/evidence.js").EvidenceRecord} record
+ */
+const cuttable = (record) =>
+  record.kind === "attention_map"
+    ? record.scores.length + (record.own ?? []).length > 0
+    : ATTENDING.includes(record.kind);
 
 PANELS.links = {
   place: "details",
-  asks: ({ evidence }, { why }) => (evidence.some(cuttable) ? [why] : []),
-  make: (view, frame) => new LinksPanel(view, frame),
+  asks: ({ evidence }) => evidence.some(cuttable),
+  make: (view) => new LinksPanel(view, view.data.why),
 };

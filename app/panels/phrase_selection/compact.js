@@ -5,7 +5,7 @@ import { PANELS } from "../../components/view.js";
 import { LARGEST_K, POOLINGS, POOLING_NAMES, Phrases, poolingSign } from "./phrases.js";
 
 class KeptPhrases {
-  /** @param {any} view */
+  /** @param {import("../../components/pair.js").PairView} view */
   constructor(view) {
     this.view = view;
     const phrases = new Phrases({ explanation: view.data.explanation, classes: [] });

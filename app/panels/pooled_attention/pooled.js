@@ -2,11 +2,12 @@
 
 import { legend, scaleColour, scaleEnd } from "../../components/colours.js";
 import { html, percent, the } from "../../components/elements.js";
+import { recordsOf } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";
 
 class PooledPanel {
   /**
-   * @param {any} view
+   * @param {import("../../components/pair.js").PairView} view
    * @param {ReturnType<typeof pooledSides>} record
    */
   constructor(view, record) {
@@ -54,7 +55,10 @@ class PooledPanel {
   }
 }
 
-// All sentences of a pair, each on its own scale. `shares`: whether their weights add up to 1.
+/**
+ * All sentences of a pair, each on its own scale. `shares`: whether their weights add up to 1.
+ * @param {import("../../components/payloads").PooledAttention[]} records
+ */
 export function pooledSides(records) {
   const shares = records.every(({ weights }) => Math.abs(weights.reduce((a, b) => a + b, 0) - 1) < 1e-3);
   const sides = records.map(({ role, weights }) => ({
@@ -67,6 +71,6 @@ export function pooledSides(records) {
 
 PANELS.pooled_attention = {
   place: "main",
-  read: (records) => [pooledSides(records)],
-  make: (view, data) => new PooledPanel(view, data),
+  read: (records) => recordsOf(records, "pooled_attention").slice(0, 1),
+  make: (view) => new PooledPanel(view, pooledSides(recordsOf(view.data.explanation.evidence, "pooled_attention"))),
 };

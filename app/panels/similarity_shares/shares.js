@@ -26,10 +26,16 @@ function withSpecial(view, special) {
 }
 
 class ShareMatrix extends SignedMatrix {
-  constructor(view, record) {
+  /**
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").SimilarityShares} record
+   * @param {boolean} [exact] taken at the output layer, and not integrated
+   */
+  constructor(view, record, exact = false) {
     const high = Math.max(1e-9, ...record.shares.flat().map(Math.abs));
     super(withSpecial(view, record.special), {
       ...record,
+      exact,
       weights: record.shares,
       values: record.shares,
       low: -high,
@@ -39,6 +45,7 @@ class ShareMatrix extends SignedMatrix {
     this.element.append(this.selection);
   }
 
+  /** @returns {import("../attention_map/matrix.js").Labels} */
   get labels() {
     const { rows, columns, score, high, exact } = this.attention;
     const { total } = this.attention;
@@ -105,11 +112,16 @@ class ShareMatrix extends SignedMatrix {
   }
 }
 
+/** @extends {AnsweredPanel<"shares">} */
 class JacobiansPanel extends AnsweredPanel {
   /** @type {ShareMatrix | null} */
   matrix = null;
 
-  constructor(view, cost) {
+  /**
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").Why} why
+   */
+  constructor(view, { costs: { shares: cost } }) {
     super(view, INPUT, {
       kind: "shares",
       text: "Integrating the Jacobians …",
@@ -138,12 +150,11 @@ class JacobiansPanel extends AnsweredPanel {
 
 PANELS.similarity_shares = {
   place: "details",
-  read: (records) => records.map((record) => ({ ...record, exact: true })),
-  make: (view, record) => new ShareMatrix(view, record),
+  make: (view, record) => new ShareMatrix(view, record, true),
 };
 
 PANELS.jacobians = {
   place: "details",
-  asks: (_, { why }) => ("shares" in why.costs ? [why.costs.shares] : []),
-  make: (view, cost) => new JacobiansPanel(view, cost),
+  asks: (_, { costs }) => "shares" in costs,
+  make: (view) => new JacobiansPanel(view, view.data.why),
 };

@@ -55,10 +55,10 @@ class Scores {
 }
 
 export class AttentionEditor {
-  /** @type {any} the number next to the slider */
+  /** @type {HTMLElement | null} the number next to the slider */
   said = null;
 
-  /** @param {any} panel the panel What if, which makes changes and has `maps` in its data */
+  /** @param {import("./what_if.js").WhatIfPanel} panel which makes changes and has `maps` in its data */
   constructor(panel) {
     this.panel = panel;
     this.view = panel.view;
@@ -213,7 +213,7 @@ export class AttentionEditor {
     const edit = (name, text, label, values = () => "") =>
       this.panel.button(text, label, () => this.make(`${name}${values()}`), { name });
     const scored = this.scores.length > 0;
-    const crossed = this.view.dataOf("attention_map", (data) => data.crossed);
+    const crossed = this.view.data.maps.some((one) => one.crossed);
     return [
       html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : scored ? "Matches:" : "Attention:"),
       edit(

@@ -9,7 +9,7 @@ const within = (weight) => Math.min(1, Math.max(0, weight));
 
 export class CellGestures {
   /**
-   * @param {any} matrix
+   * @param {import("../attention_map/matrix.js").MatrixPanel} matrix
    * @param {{ moved: (at: [number, number], weight: number) => void,
    *   released: (at: [number, number], weight: number) => void }} hears
    */

@@ -1,7 +1,7 @@
 // What if: changes the selected word, or attention to it, and lists each change with its verdict.
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
-import { withChances } from "../../components/evidence.js";
+import { recordsOf, withChances } from "../../components/evidence.js";
 import { keepsLengths, routesFigure } from "../../components/routes.js";
 import { saveButtons } from "../../components/save.js";
 import { named } from "../../components/shares.js";
@@ -13,7 +13,7 @@ const LONGEST = 60; // characters of an inserted word
 const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
 const QUOTED = (texts) => BOTH_TEXTS(texts.map((text) => text && `“${text}”`));
 
-class WhatIfPanel {
+export class WhatIfPanel {
   constructor(view, data) {
     this.view = view;
     this.data = data;
@@ -75,7 +75,7 @@ class WhatIfPanel {
    * @param {string} text
    * @param {string} label
    * @param {(() => void) | null} onclick
-   * @param {{ name?: string, [attribute: string]: any }} more
+   * @param {{ name?: string, [attribute: string]: string | boolean }} more
    */
   button(text, label, onclick, { name = null, ...more } = {}) {
     return html("button.act", { "aria-label": label, "data-name": name, onclick, ...more }, text);
@@ -404,11 +404,11 @@ class WhatIfPanel {
  * The steps with their classes and the changes of the followed class, and the maps that can be edited: none of an
  * external model, whose maps have no scores.
  * @param {import("../../components/evidence.js").Explanation} explanation
- * @param {any} page
+ * @param {Pick<import("../../components/evidence.js").Page, "verdict" | "why">} page
  */
 export function whatIfOf(explanation, { verdict, why: { what_if: given, costs } }) {
   const { steps, target, ...rest } = given;
-  const maps = explanation.evidence.filter(({ kind }) => kind === "attention_map");
+  const maps = recordsOf(explanation.evidence, "attention_map");
   const follows = steps.map(({ probabilities }) => probabilities[target]);
   return {
     ...rest,
@@ -427,6 +427,6 @@ export function whatIfOf(explanation, { verdict, why: { what_if: given, costs } 
 
 PANELS.what_if = {
   place: "what-if",
-  asks: (explanation, page) => [whatIfOf(explanation, page)],
-  make: (view, data) => new WhatIfPanel(view, data),
+  asks: () => true,
+  make: (view) => new WhatIfPanel(view, whatIfOf(view.data.explanation, view.data)),
 };

@@ -3,6 +3,7 @@
 
 import { heading, html, linkButton, refill, shorten } from "../../components/elements.js";
 import { calm, travel } from "../../components/motion.js";
+import { recordsOf } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";
 import { askFilters } from "../filter_provenance/filters.js";
 import { stagesOf } from "./stages.js";
@@ -13,8 +14,8 @@ const MORE =
 
 class PathPanel {
   /**
-   * @param {any} view
-   * @param {any[]} maps over words, one per sentence with filters
+   * @param {import("../../components/pair.js").PairView} view
+   * @param {import("../../components/payloads").AttentionMap[]} maps over words, one per sentence with filters
    */
   constructor(view, maps) {
     this.view = view;
@@ -43,7 +44,7 @@ class PathPanel {
     this.map = map;
     this.value = value;
     this.halt();
-    const all = value?.evidence.filter(({ kind }) => kind === "filter_provenance") ?? [];
+    const all = recordsOf(value?.evidence ?? [], "filter_provenance");
     const filters = all.find(({ rows }) => rows === map.rows);
     const beside = all.find((other) => other !== filters);
     const reads = filters?.compared || filters?.filters.some(({ context }) => context !== 0); // the other sentence
@@ -103,10 +104,9 @@ const cell = ({ text, word }) =>
 
 // The maps over words that give the filters of the same sentences their contexts, in a model with both.
 function mapsOf(records) {
-  const filters = records.filter(({ kind, contexts }) => kind === "filter_provenance" && contexts === 1);
-  const maps = records.filter(
-    ({ kind, units, rows, scores }) =>
-      kind === "attention_map" && units === "words" && scores.length && filters.some((one) => one.rows === rows),
+  const filters = recordsOf(records, "filter_provenance").filter(({ contexts }) => contexts === 1);
+  const maps = recordsOf(records, "attention_map").filter(
+    ({ units, rows, scores }) => units === "words" && scores.length && filters.some((one) => one.rows === rows),
   );
   return maps.length ? [maps] : [];
 }
@@ -115,5 +115,6 @@ PANELS.word_path = {
   place: "details",
   kinds: ["filter_provenance", "attention_map"],
   read: mapsOf,
+  /** @param {import("../../components/payloads").AttentionMap[]} maps */
   make: (view, maps) => new PathPanel(view, maps),
 };

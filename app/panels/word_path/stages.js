@@ -28,7 +28,9 @@ function strongest(filters, place, verdict) {
 
 /**
  * Lines of cells: each cell with its text, its word, and the indices of its source cells in the previous line.
- * @param {{ map: any, filters: any, beside?: any }} data `beside`: the filters over the other sentence
+ * @typedef {import("../../components/payloads").FilterProvenance} FilterProvenance
+ * @param {{ map: import("../../components/payloads").AttentionMap, filters: FilterProvenance, beside?: FilterProvenance }} data
+ *   `beside`: the filters over the other sentence
  * @param {number} row index of the word
  * @param {string[][]} words of the sentence along the rows, and of that along the columns
  * @param {string[]} classes
