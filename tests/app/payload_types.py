@@ -12,7 +12,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from app.api.answers import effects, neighbours, verdict
+import app.api.answers  # noqa: F401 - they register themselves
+from app.api.route import ROUTES
 from app.compare.figures import Compared
 from app.components import Frame
 from app.desk.row_effects import RowEffects
@@ -37,17 +38,6 @@ VIEWS = {
     "rowEffects": (RowEffects, Frame),
 }
 """The ``data`` type of each view, apart from the values that its page sends without a redraw."""
-ANSWERS = (
-    effects.why,
-    effects.links,
-    effects.shares,
-    effects.reason,
-    effects.faithfulness,
-    neighbours.like,
-    verdict.explain,
-    verdict.preview,
-)
-"""The routes of the API whose answers are drawn, and are dataclasses."""
 UNIONS = """export type EvidenceRecord = Records[keyof Records];
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 """
@@ -105,7 +95,7 @@ def written() -> str:
     names = Declarations()
     views = {view: " & ".join(map(names.declared, parts)) for view, parts in VIEWS.items()}
     records = {kind: names.declared(record) for kind, record in record_kinds().items()}
-    answers = {answer.__name__: names.name(typing.get_type_hints(answer)["return"]) for answer in ANSWERS}
+    answers = {name: names.name(typing.get_type_hints(route.compute)["return"]) for name, route in ROUTES.items()}
     head = "// What app/components/__init__.py gives the scripts. Written by `python -m tests.app.payload_types`.\n"
     lists = {"Drawn": views, "Records": records, "Answers": answers}
     return "\n".join([head, *names.values(), *(_interface(*one) for one in lists.items()), UNIONS])
