@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -29,22 +30,34 @@ _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector 
 """Session keys of the shared pair, the name of the last drawn page, and projector mode."""
 
 
+class _Url(Enum):
+    """What becomes of the URL: after a widget's change (``CHOSEN``), with its drawing (``STEP``), with the drawing of
+    what the URL says (``COMPLETE``), and until the next one (``WRITTEN``)."""
+
+    CHOSEN = "of the next drawing"
+    STEP = "a new entry of the browser's history"
+    COMPLETE = "the same entry, with all parameters"
+    WRITTEN = "as it is"
+
+
 @dataclass
 class _Visit(Generic[State]):
     """``written``: the URL parameters that the page wrote last; ``generation``: how often the page itself changed its
-    widgets' values; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether a
-    widget has changed the URL, None once that is written; ``completed``: the URL parameters that the written ones
-    replaced, which the browser may still send; ``shared``: the shared pair when the page last took or gave it."""
+    widgets' values; ``url``: what becomes of the URL; ``completed``: the URL parameters that the written ones replaced,
+    which the browser may still send; ``shared``: the shared pair when the page last took or gave it."""
 
     state: State
     problems: list[str]
     models: Mapping[str, str]
     written: dict[str, str] = field(default_factory=dict)
     generation: int = 0
-    touched: bool = False
-    stepping: bool | None = None
+    url: _Url = _Url.COMPLETE
     completed: dict[str, str] | None = None
     shared: Version | None = None
+
+    def says(self, address: Mapping[str, str]) -> bool:
+        """Whether the page has written this URL itself."""
+        return address in (self.written, self.completed)
 
 
 def model_on(page: type[TextState]) -> str | None:
@@ -74,42 +87,59 @@ class PageSession(Generic[State]):
         A run triggered by a widget never reads the URL, which may be older than the user's latest input.
         """
         session, address = st.session_state, st.query_params.to_dict()
-        arrived = session.get(_OPEN) != self.name
-        if arrived and not address and self.kind.follows and session.get(_PAIR) is None:
-            session[_PAIR] = _pair_on(session.get(_OPEN))
+        before, session[_OPEN] = session.get(_OPEN), self.name
+        if before != self.name or self.name not in session:
+            self._arrive(before, address, models)
+        elif self._visit.url is not _Url.CHOSEN:
+            self._go_back(address, models)
+        visit = self._visit
+        visit.models = models
+        suited = visit.state.suited(models)
+        if suited != visit.state:
+            self._replace(suited, visit.problems)  # type: ignore[arg-type]
+        session[_PROJECTOR], visit.shared = visit.state.projector, session.get(_PAIR)
+        visit.url = _Url.STEP if visit.url is _Url.CHOSEN else _Url.COMPLETE
+        return visit.state
+
+    def _arrive(self, before: str | None, address: Mapping[str, str], models: Mapping[str, str]) -> None:
+        """From another page or a link: the URL's state if it says anything new, else the previous one with the shared
+        pair."""
+        session, names_texts = st.session_state, self.kind.names_texts(address)
+        if not address and self.kind.follows and session.get(_PAIR) is None:
+            session[_PAIR] = _pair_on(before)
         shared: Version | None = session.get(_PAIR)
-        session[_OPEN] = self.name
         visit: _Visit[State] | None = session.get(self.name)
         if visit is None:
             visit = session[self.name] = _Visit(*self._read(address, models), models)
             read = True
-        else:
-            # Back may lead to a URL without parameters: for a page without texts, that is its initial state.
-            first = not address and not arrived and not issubclass(self.kind, TextState)
-            known = first or not self.kind.names().isdisjoint(address)
-            read = known and address not in (visit.written, visit.completed) and (arrived or not visit.touched)
-            visit.models = models
-            if read:
-                self._replace(*self._read(address, models))
-            elif arrived and shared not in (None, visit.shared) and not self.kind.names_texts(address):
-                self._replace(visit.state.take_pair(shared, models))  # type: ignore[arg-type]
-        if self.kind.names_texts(address) and (read or (arrived and shared is not None)):
+        elif read := not self.kind.names().isdisjoint(address) and not visit.says(address):
+            self._replace(*self._read(address, models))
+        elif shared not in (None, visit.shared) and not names_texts:
+            self._replace(visit.state.take_pair(shared, models))  # type: ignore[arg-type]
+        if names_texts and (read or shared is not None):
             session[_PAIR] = visit.state.give_pair(shared, models)
-        suited = visit.state.suited(models)
-        if suited != visit.state:
-            self._replace(suited, visit.problems)  # type: ignore[arg-type]
         projector = session.get(_PROJECTOR, visit.state.projector)
-        if arrived and "projector" not in address and projector != visit.state.projector:
+        if "projector" not in address and projector != visit.state.projector:
             self._replace(replace(visit.state, projector=projector), visit.problems)
-        session[_PROJECTOR] = visit.state.projector
-        visit.shared, visit.stepping, visit.touched = session.get(_PAIR), visit.touched, False
-        return visit.state
+
+    def _go_back(self, address: Mapping[str, str], models: Mapping[str, str]) -> None:
+        """By Back, or a URL changed by hand: its state. A URL without parameters is the initial state of a page without
+        texts."""
+        first = not address and not issubclass(self.kind, TextState)
+        if self._visit.says(address) or not (first or not self.kind.names().isdisjoint(address)):
+            return
+        self._replace(*self._read(address, models))
+        if self.kind.names_texts(address):
+            st.session_state[_PAIR] = self.state.give_pair(st.session_state.get(_PAIR), models)
+
+    def touch(self) -> None:
+        """A widget has changed something."""
+        self._visit.url, self._visit.problems = _Url.CHOSEN, []
 
     def settle(self) -> None:
-        """A fragment has drawn the state."""
-        visit = self._visit
-        if visit.touched:
-            visit.stepping, visit.touched = True, False
+        """A fragment has drawn what a widget changed, without :meth:`open`."""
+        if self._visit.url is _Url.CHOSEN:
+            self._visit.url = _Url.STEP
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
         """State and problems of a URL; one without texts gets the shared pair."""
@@ -147,10 +177,6 @@ class PageSession(Generic[State]):
     def key(self, widget: str) -> str:
         """The widget's key, which changes whenever the page changes the widget's value."""
         return f"{self.name} {widget} {self._visit.generation}"
-
-    def touch(self) -> None:
-        """Records that a widget has changed something."""
-        self._visit.touched, self._visit.problems = True, []
 
     def change(self, **values: Any) -> None:
         """Store new values from a widget that already shows them."""
@@ -210,19 +236,21 @@ class PageSession(Generic[State]):
     def write_step(self) -> None:
         """Writes a widget's change to the URL, as a new entry in the browser history."""
         visit, parameters = self._visit, self.state.address()
-        if visit.stepping:
+        if visit.url is _Url.STEP:
             if st.query_params.to_dict() != parameters:
                 st.query_params.from_dict(parameters)
                 visit.completed = None
-            visit.written, visit.stepping = parameters, None
+            visit.written, visit.url = parameters, _Url.WRITTEN
 
     def write_link(self) -> None:
         """Writes the state to the URL: a choice as a new entry (:meth:`write_step`); the URL that the visitor opened is
         completed without one."""
         self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
-        completing = address != parameters and visit.stepping is False
+        completing = address != parameters and visit.url is _Url.COMPLETE
         if completing:
             visit.completed = address
         complete(address, parameters if completing else None)
-        visit.written, visit.stepping = parameters, None
+        visit.written = parameters
+        if visit.url is _Url.COMPLETE:
+            visit.url = _Url.WRITTEN
