@@ -151,7 +151,7 @@ class DifferenceMatrix extends ComparedMatrix {
 // One model or version, drawn as in Explore.
 class ComparedPair extends PairView {
   Matrix = ComparedMatrix;
-  /** @type {Omit<import("./payloads").Section, "drawing" | "frame" | "question">} */
+  /** @type {Omit<import("./payloads").Section, "drawing" | "frame">} */
   section = null;
   part = 1; // its largest effect as a share of the largest in its unit
   /** @type {ReturnType<typeof rangeOf>} scale of all effects in its unit */

@@ -39,9 +39,9 @@ export const keepsLengths = (edits) =>
 
 /**
  * The figure of an answer of `/api/routes`.
- * @param {any} view
- * @param {any} record
- * @param {any} [about] of saved figures
+ * @param {import("./view.js").View<import("./payloads").Frame>} view
+ * @param {import("./payloads").Answers["routes"]} record
+ * @param {import("./payloads").About} [about] of saved figures
  */
 export function routesFigure(view, record, about) {
   if (record.kind === "layer_routes") return layersFigure(view, record, about);

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import app.api.answers  # noqa: F401 - they register themselves
-from app.api.route import ROUTES
+from app.api.endpoint import ENDPOINTS
 from app.compare.figures import Compared
 from app.components import Frame
 from app.desk.row_effects import RowEffects
@@ -95,7 +95,9 @@ def written() -> str:
     names = Declarations()
     views = {view: " & ".join(map(names.declared, parts)) for view, parts in VIEWS.items()}
     records = {kind: names.declared(record) for kind, record in record_kinds().items()}
-    answers = {name: names.name(typing.get_type_hints(route.compute)["return"]) for name, route in ROUTES.items()}
+    answers = {
+        name: names.name(typing.get_type_hints(endpoint.compute)["return"]) for name, endpoint in ENDPOINTS.items()
+    }
     head = "// What app/components/__init__.py gives the scripts. Written by `python -m tests.app.payload_types`.\n"
     lists = {"Drawn": views, "Records": records, "Answers": answers}
     return "\n".join([head, *names.values(), *(_interface(*one) for one in lists.items()), UNIONS])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -22,3 +23,10 @@ def test_pure_functions_of_the_scripts(name, node):
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_the_scripts_exchange_has_types():
+    app = FOLDER.parents[1] / "app"
+    scripts = [path for path in app.rglob("*.js") if "node_modules" not in path.parts]
+    untyped = [path.name for path in scripts for _ in re.findall(r"\bany\b", path.read_text(encoding="utf-8"))]
+    assert len(untyped) <= 7, f"words on screen and of the browser only: {untyped}"
