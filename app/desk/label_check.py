@@ -6,9 +6,8 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, jobs
-from app.desk.open_run import OpenRun, attempt, checkpoint_named, show
-from app.model_choice import offered, titles
-from core.adaptation.readers import SUGGESTED
+from app.desk.open_run import OpenRun, attempt, show
+from app.desk.reader_choice import reader
 from core.desk import label_check
 from core.desk.columns import CHECKED
 from core.desk.filters import quoted
@@ -50,11 +49,7 @@ def draw(opened: OpenRun) -> None:
 
 def _offer(opened: OpenRun) -> None:
     """The model whose features are used, and the button that starts the job."""
-    models = offered(lambda card: bool(card["roles"]["second"]) != opened.run.single)
-    own = [name for name in map(checkpoint_named, opened.run.models) if name in models]
-    names = [*dict.fromkeys([*own, *(name for name in SUGGESTED if name in models), *models])]
-    shown = titles(models)
-    name = st.selectbox("Model that reads the rows", names, format_func=shown.__getitem__, key="desk check model")
+    name = reader(opened, "Model that reads the rows", "desk check model")
     rows = counted(int((opened.run.gold != "").sum()), "labelled row")
     page_style.note(f"Fits a classifier to the labels of {rows} in five parts, each judged by the other four.")
     st.button(

@@ -145,7 +145,8 @@ def _buttons(opened: OpenRun, place: int, key: str) -> None:
     off = not name or name in opened.state.deciders
 
     def give(label: int | str | None) -> None:
-        label_classes.labelling().label(name, file, key, label, suggesting.guess(opened, place))
+        guess = suggesting.guess(opened, place) if isinstance(label, int) else None
+        label_classes.labelling().label(name, file, key, label, guess)
         after = place if label is None else _next(opened, place)
         _remember(key, "" if after is None else opened.run.keys[after])
         PAGE.change(row="" if after is None else opened.run.keys[after])

@@ -9,9 +9,8 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, jobs
-from app.desk.open_run import OpenRun, attempt, checkpoint_named
-from app.model_choice import offered, titles
-from core.adaptation.readers import SUGGESTED
+from app.desk.open_run import OpenRun, attempt
+from app.desk.reader_choice import reader
 from core.desk import suggestions
 from core.desk.jobs import QUEUE
 from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, SuggestingModel
@@ -62,11 +61,7 @@ def draw(opened: OpenRun) -> None:
 
 def _offer(opened: OpenRun) -> None:
     """The model that reads the rows, and the button that starts it."""
-    models = offered(lambda card: bool(card["roles"]["second"]) != opened.run.single)
-    own = [name for name in map(checkpoint_named, opened.run.models) if name in models]
-    names = [*dict.fromkeys([*own, *(name for name in SUGGESTED if name in models), *models])]
-    shown = titles(models)
-    model = st.selectbox("Model that learns", names, format_func=shown.__getitem__, key="desk suggesting model")
+    model = reader(opened, "Model that learns", "desk suggesting model")
 
     def begin() -> None:
         QUEUE.add(suggestions.features_job(opened.run, model or ""))
