@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder to write")
     parser.add_argument("--title", default="", help="the name shown on pages (default: the base's, + N pairs)")
     parser.add_argument(
-        "--pull", type=float, help="pull towards the old weights (default: 0.003; with --keep 0 more for more pairs)"
+        "--pull",
+        type=float,
+        help="pull towards the old weights (default: the most that still learns up to 50 pairs)",
     )
     parser.add_argument("--keep", type=float, default=KEEP, help="weight of the old answers (default: %(default)g)")
     parser.add_argument("--balanced", action="store_true", help="rare classes count as much as frequent ones")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from core.adaptation.adapt import Examples, classifier_of, corrected
+from core.adaptation.adapt import Examples, chosen_pull, classifier_of, corrected
 from core.adaptation.features import feature_vectors
-from core.adaptation.fits import KEEP, PULL, PULLS, Linear
+from core.adaptation.fits import KEEP, PULLS, Linear
 from core.checkpoint import Checkpoint
 from core.evaluation.predict import RowsDone
 from core.evaluation.probe import suits
@@ -164,9 +164,9 @@ def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP
 
 def default_pull(base: Checkpoint, examples: Examples) -> float:
     """The pull that learns most among those that cost no kind more than :data:`MOST_COST`; the strongest if there is
-    none, and :data:`core.adaptation.fits.PULL` where no suite applies."""
+    none, and :func:`core.adaptation.adapt.chosen_pull` where no suite applies."""
     if not tested(base):
-        return PULL
+        return chosen_pull(base, old_classifier(base), examples)
     harmless = [one for one in (fitted(base, examples, pull) for pull in PULLS) if one.changed.worst <= MOST_COST]
     if not harmless:
         return PULLS[-1]

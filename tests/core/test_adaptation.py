@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from core.adaptation import adapt, fits
-from core.adaptation.adapt import AdaptationError, Examples
+from core.adaptation.adapt import LEARNED, AdaptationError, Examples
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
-from core.adaptation.fits import Linear, fresh, pulled
+from core.adaptation.fits import PULLS, Linear, fresh, pulled
 from core.checkpoint import CheckpointError, available, load, load_named
 from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
@@ -127,6 +127,10 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     other = adapt(base, wrong[::-1], ["contradiction", "contradiction"])
     assert torch.equal(answered(one), answered(other))
     assert {one.labels[place] for place in answered(one, wrong).argmax(1)} == {"contradiction"}
+    pull, chances = one.card["adaptation"]["pull"], answered(one, wrong).softmax(1)
+    assert chances[:, one.labels.index("contradiction")].min() >= LEARNED and pull in PULLS
+    stronger = adapt(base, wrong, ["contradiction"] * 2, pull=PULLS[PULLS.index(pull) + 1])
+    assert answered(stronger, wrong).softmax(1)[:, one.labels.index("contradiction")].min() < LEARNED
     kept = kept_pairs(base)
     free = adapt(base, wrong, ["contradiction", "contradiction"], keep=0)
     before = answered(base, kept).argmax(1)
