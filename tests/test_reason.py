@@ -76,9 +76,9 @@ def test_the_sentence_names_the_difference_of_pairs_that_are_judged_right():
         ),
         ("Brown dogs are running down a trail.", "Brown dogs are outside.", "The premise’s “running down a trail” is "),
         (
-            "A young man shielding himself from a stream of water from a fire engine by using an umbrella.",
-            "A fire engine shoots water at a young man with an umbrella.",
-            "No difference decides, but the hypothesis’s “water” does: without it, contradiction (",
+            "My aunt lent me ten dollars.",
+            "I lent my aunt ten dollars.",
+            "No difference decides, but the hypothesis’s “aunt” does: without it, entailment (",
         ),
         (
             "A very young child makes a snowball in a pile of snow.",

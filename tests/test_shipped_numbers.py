@@ -82,7 +82,9 @@ def test_every_shipped_checkpoint_has_its_numbers() -> None:
 def test_logits_and_evidence_are_those_of_before(name: str) -> None:
     before = KEPT["checkpoints"][name]
     assert load_named(name).card["sha256"] == before["sha256"], "other weights: renew the numbers"
-    kinds = {record["kind"] for row in before["rows"] for record in row["evidence"]}  # none that were added since, nor fields
+    kinds = {
+        record["kind"] for row in before["rows"] for record in row["evidence"]
+    }  # none that were added since, nor fields
     for now, then in zip(numbers_of(name), before["rows"], strict=True):
         for logit, expected in zip(now["logits"], then["logits"], strict=True):
             assert abs(logit - expected) <= 1e-5 * max(1.0, abs(expected))
