@@ -19,7 +19,6 @@ from core.evidence.attention_heads import AttentionHeads
 from core.evidence.edges import edge_words
 from core.evidence.matrix import matrix
 from core.external.card import BI_ENCODER
-from core.external.checkpoint import ExternalCheckpoint
 from core.json_types import JsonMapping
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
@@ -180,7 +179,7 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[EditedPai
 def _why_not_attention(checkpoint: Checkpoint) -> str:
     """The reason why this model's attention cannot be edited."""
     records = records_of(checkpoint.card)
-    if not isinstance(checkpoint, ExternalCheckpoint) or AttentionMap not in records:
+    if checkpoint.settable or AttentionMap not in records:
         return ""
     if AttentionHeads in records:
         return CANNOT_BE_SET

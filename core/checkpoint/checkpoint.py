@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -24,6 +25,10 @@ FilesState = tuple[tuple[int, ...] | None, ...]
 class Checkpoint:
     """A model ready to use (in eval mode), its card and its word table. Never changed after loading."""
 
+    of_vectors: ClassVar[bool] = True
+    """Whether its model reads word vectors, which can be nudged; an external model reads pieces of words."""
+    settable: ClassVar[bool] = True
+    """Whether other attention weights can be set in it; an external model's can only be cut, if at all."""
     name: str
     folder: Path
     model: PairModel

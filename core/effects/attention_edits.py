@@ -25,7 +25,6 @@ from core.effects.links import Taken
 from core.evidence import Explanation, Record
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import check_words, explain, explained, kept
-from core.external.checkpoint import ExternalCheckpoint
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks
 from core.wording import percent
@@ -235,7 +234,7 @@ def explain_under(
     edits = tuple(edits)
     if not edits and records is None:
         return explained(checkpoint, first, second, head)
-    if edits and isinstance(checkpoint, ExternalCheckpoint):
+    if edits and not checkpoint.settable:
         transformer = AttentionHeads in records_of(checkpoint.card)
         only = "a transformer’s weights cannot be set, only cut: see the effect of each link instead"
         raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")

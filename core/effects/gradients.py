@@ -15,7 +15,6 @@ from core.checkpoint import Checkpoint
 from core.effects.words import Attribution
 from core.evidence.effects import WordEffect, complete
 from core.external.base import blaming
-from core.external.checkpoint import ExternalCheckpoint
 from core.external.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
@@ -169,8 +168,8 @@ def _integrated(
 
 
 def can_nudge(checkpoint: Checkpoint) -> bool:
-    """Whether a model's word vectors can be nudged: external models read subword tokens instead."""
-    return checkpoint.model.differentiable and not isinstance(checkpoint, ExternalCheckpoint)
+    """Whether a model's word vectors can be nudged."""
+    return checkpoint.model.differentiable and checkpoint.of_vectors
 
 
 def nudged(checkpoint: Checkpoint, reading: Reading, target: int, words: Sequence[int], step: float = STEP) -> Tensor:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 
@@ -60,6 +61,8 @@ class ExternalCheckpoint(Checkpoint):
     ``seconds``: duration of a pass over a pair of typical length, measured when loading.
     """
 
+    of_vectors: ClassVar[bool] = False
+    settable: ClassVar[bool] = False
     own_reader: ExternalReader[ExternalBatch]
     seconds: float = 0.0  # type: ignore[misc]
 
