@@ -40,6 +40,7 @@ print(seconds, int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read
 
 def adapting(quick: bool) -> Sequence[Measurement]:
     """Time of `adapt` after loading, and memory of a fit to many feature vectors, more than to a few."""
+    _timed(25, 0)  # loads the model, its word vectors and SciPy
     rows = [_timed(count, bar) for count, bar in SECONDS.items()]
     for what, new in (("new classes", 1), ("the same classes", 0)):
         (_, few), (seconds, many) = (_fit(count, new) for count in (200, MANY // 10 if quick else MANY))
