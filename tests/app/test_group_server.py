@@ -29,6 +29,7 @@ from playwright.sync_api import expect
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.labelling import Labelling
 from tests.app.pages import PATIENCE, come_to_rest
 from tests.app.servers import ROOT, wait_for
 from tests.app.visitors import ASKED
@@ -212,7 +213,7 @@ def arrived(group, link):
     return visitors, places, answers
 
 
-def opened(browser, group, name, cookie, row):
+def opened(browser, group, name, cookie, row, view="rows"):
     """The desk in a browser whose visitor pretends to be somebody else."""
     context = browser.new_context(
         http_credentials={"username": name, "password": f"secret of {name}"},
@@ -222,7 +223,8 @@ def opened(browser, group, name, cookie, row):
     context.add_cookies([{"name": "pairlens", "value": cookie, "url": group.address}])
     context.add_init_script(ASKED)
     page = context.new_page()
-    link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}&filter=gold%20=%20neutral"
+    link = f"file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row={row}"
+    link += f"&filter=gold%20=%20neutral&view={view}"
     page.goto(f"{group.address}/error-desk?{link}")
     expect(page.get_by_role("heading", name=f"Row {row}")).to_be_visible()
     expect(page.locator(".pl-terms").first).to_have_text(f"Signed in as{name}")
@@ -244,9 +246,9 @@ def pressed(page, tag):
 
 
 def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
-    """Both servers have visitors; one is killed after a mark that it acknowledged, while tags by click, by key and in
-    bulk, “Done” and a note are on their way to it. Its visitors and its browser reopen from their addresses on the
-    other, which knows the mark and says what was not saved."""
+    """Both servers have visitors; one is killed after a mark and a label that it acknowledged, while tags by click, by
+    key and in bulk, “Done”, a note and a label are on their way to it. Its visitors and its browsers reopen from their
+    addresses on the other, which knows the mark and the label and says what was not saved."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     annotations, texts = Annotations(open_database()), list(itertools.islice(pairs(), VISITORS))
 
@@ -264,6 +266,11 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     bob = opened(browser, group, "bob", f"visitor-{places.index(1)}", row)
     bob.get_by_role("button", name="misled by noise").click()
     expect(bob.get_by_text("1 change", exact=True)).to_be_visible()
+    Labelling(annotations._engine).add_classes("zoë", group.run.dataset.sha256, ["entailment", "neutral"])
+    zoe = opened(browser, group, "zoë", f"visitor-{places.index(0)}", "1n", "labels")
+    zoe.keyboard.press("1")
+    expect(zoe.get_by_role("heading", name="Row 2n")).to_be_visible()
+    come_to_rest(zoe)
     ann.get_by_role("button", name="misled by noise").click()
     expect(
         ann.get_by_text("1 change", exact=True)
@@ -278,8 +285,11 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     ann.keyboard.press("1")
     ann.get_by_text("Done", exact=True).click()
     ann.get_by_label("Note").fill("why <b>")
+    zoe.keyboard.press("2")
     group.servers[0].kill()
     assert marks() == {"misled by noise": {"ann", "bob"}}
+    labels = {key: own.labels for key, own in annotations.state(group.run.dataset.sha256).rows.items() if own.labels}
+    assert labels == {"1n": {"zoë": "entailment"}}
 
     come_to_rest(bob)
     bob.get_by_role("button", name="other").click()
@@ -299,6 +309,7 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     for mark in ("The tag “other”", "The tag “language conventions”", "“Done”"):
         expect(ann.get_by_text(f"{mark} on row {row} was not saved: set it again.")).to_be_visible()
     expect(ann.get_by_text(f"Your note on row {row} was not saved: “why <b>”.")).to_be_visible()
+    expect(zoe.get_by_text("Your label on row 2n was not saved: “neutral”.")).to_be_visible()
     everywhere = "The tag “language conventions” on filter gold = neutral was not saved: set it again."
     expect(ann.get_by_text(everywhere)).to_be_visible()
     come_to_rest(ann)
@@ -309,7 +320,7 @@ def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser
     assert connections(group, 1) >= VISITORS, "everybody is on the server that is left"
     for one in visitors:
         one.close()
-    for page in (ann, bob):
+    for page in (ann, bob, zoe):
         page.context.close()
 
 
