@@ -15,7 +15,8 @@ from core.effects.faithfulness import erase, erased, faithfulness, moved, own_ma
 from core.effects.pointing import Game, Item, items_of, only_difference, play, pointed
 from core.effects.question import Question
 from core.effects.words import SAMPLING, Sampling
-from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS, Adversary, Curves, Faithfulness, Moved
+from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS, Faithfulness
+from core.evidence.faithfulness_numbers import Adversary, Curves, Moved
 from core.explain import explain
 from trainers import point
 from trainers.__main__ import main

@@ -81,7 +81,7 @@ export class PairView extends View {
    * Asks about the current pair and the unchanged model. Nothing is sent if `more` is null.
    * @param {string} name of the answer
    * @param {import("./ask.js").Question | null} more
-   * @param {import("./ask.js").Question | import("./payloads").Asked} [about]
+   * @param {import("./ask.js").Question | import("./payloads").AskedTexts} [about]
    */
   question(name, more, about = this.data.why?.question) {
     this.answers.get(name).ask(about && more ? { ...about, ...more } : null, this.leave.signal);

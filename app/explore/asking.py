@@ -58,7 +58,7 @@ class MethodChoice:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTexts:
     """The pair and the model of a question."""
 
     model: str | None
@@ -67,7 +67,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Shown(Asked):
+class AskedShown(AskedTexts):
     """The same for the drawn explanation, with its edits, and the head whose attention is drawn."""
 
     edits: Sequence[str]
@@ -91,8 +91,8 @@ class Why:
     - ``shows``: the possible contents of the matrix, by name.
     """
 
-    question: Asked
-    shown: Shown
+    question: AskedTexts
+    shown: AskedShown
     verdict: str
     methods: Mapping[str, MethodChoice]
     knockouts: Mapping[str, str] | None
@@ -111,8 +111,8 @@ def why(answered: Answered) -> Why:
     question = answered.question
     sides = [side for side in (answered.shown.first, *answered.shown.contexts) if side.role]
     return Why(
-        question=Asked(page.shown_model, page.pair.first, page.pair.second),
-        shown=Shown(page.shown_model, *page.texts[0].now, list(map(str, page.made)), page.head),
+        question=AskedTexts(page.shown_model, page.pair.first, page.pair.second),
+        shown=AskedShown(page.shown_model, *page.texts[0].now, list(map(str, page.made)), page.head),
         verdict=followed(checkpoint, answered.trained),
         methods=_methods(answered),
         knockouts=_knockouts(question),

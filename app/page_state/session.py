@@ -247,10 +247,11 @@ class PageSession(Generic[State]):
         completed without one."""
         self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
-        completing = address != parameters and visit.url is _Url.COMPLETE
+        drawn = visit.url in (_Url.COMPLETE, _Url.CHOSEN)  # chosen since open: by the page itself, not by a widget
+        completing = drawn and address != parameters
         if completing:
             visit.completed = address
         complete(address, parameters if completing else None)
         visit.written = parameters
-        if visit.url is _Url.COMPLETE:
+        if drawn:
             visit.url = _Url.WRITTEN

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,9 +14,11 @@ from core.data import Dataset, Picked
 from core.data.corrected import CorrectedFile, NewLabel, NotRewritableError, as_table, corrected
 from core.data.dataset import SourceFile
 from core.desk import store
-from core.desk.file_state import FileState
 from core.desk.run import Run
 from core.files import json_text, read_json, whole_file, write_whole
+
+if TYPE_CHECKING:
+    from core.desk.file_state import FileState
 
 LARGEST = 1 << 28
 _BYTES, _FACTS = "source.zst", "source.json"

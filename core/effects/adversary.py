@@ -17,7 +17,8 @@ from core.effects.asked_pair import AskedPair
 from core.effects.faithfulness import logits_under, own_maps
 from core.effects.links import stacked
 from core.effects.words import Progress, unheard
-from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
+from core.evidence.faithfulness import LARGEST_CHANGE, Faithfulness
+from core.evidence.faithfulness_numbers import Adversary, ShownMap
 from core.evidence.matrix import matrix
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention

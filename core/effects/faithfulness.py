@@ -26,7 +26,8 @@ from core.effects.methods.method import word_values
 from core.effects.words import MOST_ATTENDED, TAKEN_AWAY, Place, Progress, Sides, part, places, unheard
 from core.evaluation.faithfulness_table import moved_elsewhere
 from core.evaluation.predict import predict
-from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
+from core.evidence.faithfulness import RANDOM, STEPS, Faithfulness
+from core.evidence.faithfulness_numbers import Curves, Moved
 from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading

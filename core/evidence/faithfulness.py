@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
 
 from core.evidence.as_json import LATER
 from core.evidence.explanation import Explanation, Record
 from core.evidence.faithfulness_in_words import Erased, Fact, erased, facts
-from core.evidence.matrix import Matrix
+from core.evidence.faithfulness_numbers import Adversary, Curves, Moved, ShownMap
 from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import percent
@@ -25,66 +24,6 @@ both count as the same answer."""
 Cell = tuple[str, str, str, object]
 _OF_MISMATCH = ("contradiction", "0")
 """Classes that unmatched words support."""
-
-
-@dataclass(frozen=True)
-class Curves:
-    """One method's values at each of :data:`STEPS`, for the verdict's class: sufficiency p(full) - p(kept words only),
-    small for a good method, and comprehensiveness p(full) - p(remaining words), large for one."""
-
-    sufficiency: tuple[float, ...]
-    comprehensiveness: tuple[float, ...]
-
-    @told
-    def aopc(self) -> tuple[float, float]:
-        """The mean of each: the area over the perturbation curve (Nguyen 2018)."""
-        return fmean(self.sufficiency), fmean(self.comprehensiveness)
-
-
-@dataclass(frozen=True)
-class Moved:
-    """How the verdict changes when attention is permuted or made uniform; undefined for match scores that a hard
-    selection follows."""
-
-    permutations: int
-    changed: int
-    """Number of permutations that change the verdict."""
-    total_variation: float
-    """Total variation of the class probabilities, averaged over the permutations."""
-    uniform: tuple[float, ...]
-    """Class probabilities under uniform attention."""
-    mean: tuple[float, ...] = ()
-    """Class probabilities averaged over the permutations."""
-
-
-@dataclass(frozen=True)
-class ShownMap:
-    """One attention map as the model used it; rows and columns follow the word order of the sentences."""
-
-    rows: str
-    """Role of the sentence along the rows."""
-    columns: str
-    units: str
-    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
-    null: bool
-    """Whether the last column is the null word."""
-    weights: Matrix
-    """``[R, C]``."""
-
-
-@dataclass(frozen=True)
-class Adversary:
-    """The result of an adversarial search: attention far from the model's that leads to the same answer. ``maps`` is
-    empty if none was found."""
-
-    maps: tuple[Matrix, ...]
-    """The replaced attention maps, in the order of the model's records."""
-    divergence: float
-    """Mean Jensen-Shannon divergence between its rows and the model's, in nats (at most log 2 = 0.693)."""
-    total_variation: float
-    probabilities: tuple[float, ...]
-    """Class probabilities under this attention."""
-    seconds: float
 
 
 @dataclass(frozen=True)

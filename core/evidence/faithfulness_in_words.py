@@ -6,15 +6,41 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from core.evidence.faithfulness_numbers import Adversary, Curves, Moved, ShownMap
 from core.wording import percent, points, signed, the
-
-if TYPE_CHECKING:
-    from core.evidence.faithfulness import Adversary, Curves, Faithfulness, Moved
 
 MUCH = 0.1
 """Nats of divergence below which adversarial attention hardly differs from the model's."""
+
+
+class Measured(Protocol):
+    """What facts are told about: see the fields of :class:`~core.evidence.faithfulness.Faithfulness`."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def probabilities(self) -> tuple[float, ...]: ...
+
+    @property
+    def moved(self) -> Moved | None: ...
+
+    @property
+    def tau_b(self) -> tuple[float | None, ...]: ...
+
+    @property
+    def named(self) -> tuple[int, int] | None: ...
+
+    @property
+    def maps(self) -> tuple[ShownMap, ...]: ...
+
+    @property
+    def adversary(self) -> Adversary | None: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +70,7 @@ def erased(title: str, curves: Curves, steps: tuple[str, ...]) -> Erased:
     return Erased(title, *curves.aopc, tuple(told))
 
 
-def facts(record: Faithfulness, names: tuple[str, ...], same: float) -> Iterator[Fact]:
+def facts(record: Measured, names: tuple[str, ...], same: float) -> Iterator[Fact]:
     """All facts next to the figure. ``names``: the classes as displayed; ``same``: the largest change of probability
     that counts as the same answer."""
     if record.named is not None:
@@ -93,7 +119,7 @@ def _permuted(moved: Moved) -> Fact:
     )
 
 
-def _uniform(record: Faithfulness, moved: Moved, names: tuple[str, ...]) -> Fact:
+def _uniform(record: Measured, moved: Moved, names: tuple[str, ...]) -> Fact:
     now, before = (values.index(max(values)) for values in (moved.uniform, record.probabilities))
     same = "the same" if now == before else "another"
     return Fact(
@@ -105,7 +131,7 @@ def _uniform(record: Faithfulness, moved: Moved, names: tuple[str, ...]) -> Fact
     )
 
 
-def _agreement(record: Faithfulness) -> Fact:
+def _agreement(record: Measured) -> Fact:
     several = len(record.maps) > 1
     where = [f" ({the(of.rows)} into {the(of.columns)})" if several else "" for of in record.maps]
     each = zip_longest(record.tau_b, where, fillvalue="")
@@ -121,7 +147,7 @@ def _agreement(record: Faithfulness) -> Fact:
     )
 
 
-def _adversary(record: Faithfulness, found: Adversary, names: tuple[str, ...], same: float) -> Fact:
+def _adversary(record: Measured, found: Adversary, names: tuple[str, ...], same: float) -> Fact:
     most = f"{math.log(2):.2f}"
     more = (
         "Other rows are searched that lie as far as possible from the model’s, by the mean Jensen–Shannon divergence "
