@@ -30,8 +30,8 @@ ELSEWHERE = {
 
 
 def near(expected):
-    """Within what float32 allows."""
-    return pytest.approx(expected, rel=1e-4, abs=1e-5)
+    """Within what float32 allows, also with the large weights of an adapted classifier."""
+    return pytest.approx(expected, rel=1e-4, abs=3e-5)
 
 
 def rows_of(ours, expected):

@@ -231,7 +231,7 @@ def test_on_a_narrow_screen_the_page_does_not_run_over(open_page):
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     assert page.locator(".numbers").evaluate("node => node.scrollWidth <= node.clientWidth"), "no number is cut"
     page.goto(f"{page.url.partition('/lessons')[0]}/lessons?lesson=moved-attention&step=5")
-    expect(page.locator(".step h3")).to_contain_text("5 of 11")
+    expect(page.locator(".step h3")).to_contain_text("5 of 12")
     right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
     numbers = page.locator(".numbers").bounding_box()
     assert page.locator(".numbers math *").evaluate_all(right) <= numbers["x"] + numbers["width"] - 10, "padding"

@@ -50,7 +50,7 @@ export class WhatIfPanel {
     this.change = view.answer("change", trying, "the smallest change");
     this.offered = view.answer("offers", "Looking up other words …", "words in its place");
     const looking = "Looking for what carries the difference …";
-    this.carried = view.answer("routes of a change", looking, "how the model notices", "routes");
+    this.carried = view.answer("routes", looking, "how the model notices", "routes of a change");
     this.noticed = html("div");
     const notice = (i) => this.noticing(i);
     this.list = data.steps.length > 1 ? listOfSteps(data, (to) => this.go(to), notice) : null;
