@@ -83,16 +83,10 @@ def _replaced(
     reader: RowReader, lines: Iterator[Line], problems: list[Problem], corrections: Mapping[int, NewLabel]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The record of each usable row with its new label, and the number of its first line."""
-    index, names = 0, list[str]()
-    for number, record in reader.records(lines, problems):
-        try:
-            row = reader.row(number, record)
-        except ValueError as error:
-            problems.append(Problem(number, str(error)))
-            continue
+    names: list[str] = []
+    for index, (number, record, row) in enumerate(reader.rows(lines, problems)):
         names = names or [*record]
         yield number, _with_label(record, _label_name(reader, names), row, corrections.get(index))
-        index += 1
 
 
 def _label_name(reader: RowReader, names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ def recognise(head: list[Line]) -> RowReader | None: ...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,16 @@ class RowReader:
     """The columns with the texts, as a record names them."""
     table: object = None
     """The :class:`core.data.table.DataTable` whose cells the records are; None for other files."""
+
+    def rows(self, lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, Any, Example]]:
+        """Each record with the number of its first line and its row; broken ones are added to the problems."""
+        for number, record in self.records(lines, problems):
+            try:
+                row = self.row(number, record)
+            except ValueError as error:
+                problems.append(Problem(number, str(error)))
+            else:
+                yield number, record, row
 
 
 Recogniser = Callable[[list[Line]], RowReader | None]

@@ -159,12 +159,7 @@ class Stream:
     ) -> Iterator[tuple[int, Example]]:
         """Usable rows with the numbers of their first lines. If labels are required, rows without one are counted and
         left out."""
-        for number, record in reader.records(lines, problems):
-            try:
-                row = reader.row(number, record)
-            except ValueError as error:
-                problems.append(Problem(number, str(error)))
-                continue
+        for number, _, row in reader.rows(lines, problems):
             if row.label is None and row.label_text:
                 label = gold(row.label_text, self.named)
                 row = row if label is None else replace(row, label=label)
