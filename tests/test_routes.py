@@ -15,7 +15,7 @@ from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import Question
 from core.effects.routes import RoutesError, log_odds, shapley
 from core.evaluation.suites import SUITES
-from core.evidence.routes import RouteShare, sentence_of
+from core.evidence.routes import RouteShare, sentence_of, signed
 from core.models import REGISTRY
 from core.models.base import Intervention
 from core.models.routes import ATTENDED, ATTENTION, OWN, WEIGHTS, Patching, subsets
@@ -156,6 +156,7 @@ def test_the_command_prints_the_record_and_its_sentence(capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["versions"] == [["A red car", "A blue car"], ["A red car", "A red car"]]
     assert sum(one["share"] for one in found["routes"]) == pytest.approx(found["difference"], abs=1e-5)
+    assert f"this minus the other: {signed(found['difference'])} log-odds" in found["change"]
     assert main(command[:-2]) == 2 and "same words" in capsys.readouterr().err
 
 

@@ -107,7 +107,8 @@ def described(
         "versions": tuple(tuple(side.text for side in version.texts()) for version in versions),
         "probabilities": tuple(end[target] for end in ends),
         "unit": unit,
-        "change": f"{capital(name)} {one} in this version, {other} in the other ({signed(-difference)} {unit})",
+        "change": f"{capital(name)} {one} in this version, {other} in the other (this minus the other: "
+        f"{signed(difference)} {unit})",
         "difference": difference,
     }
 
