@@ -47,7 +47,10 @@ def finish() -> None:
 
 
 def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
-    """The user's choice to adapt a model to a file, not to predict it; the default for classes that no model has."""
+    """The user's choice to adapt a model to a file, not to predict it; the default for classes that no model has. There
+    is none without labels."""
+    if not dataset.labels:
+        return False
     new = new_classes(dataset, cards)
     answer = st.radio(
         "What to do with this file?",

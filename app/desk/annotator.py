@@ -61,7 +61,7 @@ def ask() -> None:
         key=key,
         on_change=typed,
         max_chars=LONGEST_NAME,
-        placeholder="Required for tags and notes",
+        placeholder="For tags, labels and notes",
         help="Shown with your tags and notes. This browser remembers it; it is not included in links.",
     )
     with unseen("annotator"):

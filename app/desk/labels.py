@@ -180,7 +180,9 @@ def _buttons(opened: OpenRun, place: int, key: str) -> None:
             kwargs={"row": _recent(key)},
             disabled=_recent(key) is None,
         )
-        st.checkbox("Show the file’s label", key="desk label file", help="Hidden, so that it does not suggest yours.")
+        if opened.run.spellings:
+            about = "Hidden, so that it does not suggest yours."
+            st.checkbox("Show the file’s label", key="desk label file", help=about)
 
 
 def _shown(opened: OpenRun, label: int | str | None) -> str | None:

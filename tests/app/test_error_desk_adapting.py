@@ -102,6 +102,10 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     assert "These 2 classes are new" in texts(other)
     next(box for box in other.radio if box.label == "What to do with this file?").set_value(adapting._PREDICT).run()
     assert any(box.label == f"“{SAME}” is" for box in other.multiselect) and not other.exception
+    # Nothing can be learned from a file without labels.
+    pairs_file(tmp_path, "unlabelled.csv", [("a dog", "a cat")], ("premise", "hypothesis"))
+    bare = opened("unlabelled.csv")
+    assert not bare.exception and "What to do with this file?" not in [box.label for box in bare.radio]
     button(app, "New run").click().run()
     next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("events.csv").run()
     check_columns(app)

@@ -43,6 +43,7 @@ def test_two_people_label_a_file_without_labels_and_a_third_decides(tickets):
     annotations, file = Annotations(open_database()), tickets.sha256
     ann = opened(tickets, "Ann")
     assert "Which classes can a row have?" in texts(ann) and "the app crashes" in texts(ann)
+    assert "Show the file’s label" not in [box.label for box in ann.checkbox]
     next(box for box in ann.text_area if box.label.startswith("Add classes")).set_value("bug\nwish\n bug \n")
     press(ann, "Add")
     assert annotations.state(file).classes == {1: "bug", 2: "wish"}
