@@ -297,10 +297,12 @@ def _slider(
             return
         page.set(page.state.updated(model=saved))
 
+    steps = [f"{one:g}" for one in PULLS]
     st.select_slider(
         "Pull towards the old weights: to the left it learns more, to the right it forgets less",
-        [f"{one:g}" for one in PULLS],
+        steps,
         f"{min(PULLS, key=lambda one: abs(one - pull)):g}",
+        format_func=lambda step: f"{steps.index(step) + 1} of {len(steps)}",
         **page.widget(f"{_PULL} {pull:g}", pulled),
     )
 

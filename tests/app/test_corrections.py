@@ -8,6 +8,7 @@ import pytest
 
 from app.explore.corrections import read_uploaded
 from core.adaptation.corrections import Correction, from_lines, to_csv, to_lines
+from core.adaptation.fits import PULLS
 from core.checkpoint import available, load_named
 from core.checkpoint.unlisted import base_of, folder_of, new_name
 from core.data.dataset import DataError
@@ -59,6 +60,7 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
     # Another strength of the pull: the same model, refitted.
     slider = adapted.select_slider[0]
     before = model.card["adaptation"]["pull"]
+    assert slider.options == [f"{step} of {len(PULLS)}" for step in range(1, len(PULLS) + 1)]
     other = next(value for value in ("0.3", "10") if float(value) != before)
     slider.set_value(other).run()
     assert not adapted.exception and query(adapted)["model"] == name
