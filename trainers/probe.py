@@ -106,7 +106,7 @@ def _compare(args: argparse.Namespace, new: Checkpoint, old: Checkpoint, device:
         sets[path.name] = [*changes(*_on_file(path, args, (old, new), device))]
     told_figures = [*card_figures(old.card, new.card)]
     falls = [f"{name}, {change.kind}" for name, kinds in sets.items() for change in kinds if change.falls]
-    lines = [f"{new.name} against {old.name}: pairs right, before and after"]
+    lines = [f"{args.checkpoint} against {args.against}: pairs right, before and after"]
     for name, kinds in sets.items():
         lines += ["", name, *map(change_line, kinds)]
     lines += [
