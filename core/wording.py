@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 def percent(share: float) -> str:
     """A probability or another share with a sensible number of digits: 46 %, 4.6 %, 99.6 %, > 99.9 %. Browser
-    components follow the same rule (``percent`` in app/components/elements.js)."""
+    components follow the same rule (``percent`` in app/components/wording.js)."""
     value = 100 * share
     if 0 < value < 0.1 or 99.9 < value < 100:
         return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
@@ -22,7 +22,7 @@ def shown(value: float, classes: int) -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign, a true minus sign; none for 0 (``signed`` in app/components/elements.js)."""
+    """A number with its sign, a true minus sign; none for 0 (``signed`` in app/components/wording.js)."""
     text = f"{abs(value):.{digits}f}"
     return text if not float(text) else f"{'−' if value < 0 else '+'}{text}"
 

@@ -1,7 +1,8 @@
 // A panel of one answer: its title and progress until the answer arrives, then its figure. One that takes long is offered,
 // and computed on request.
 
-import { html, linkButton, refill } from "./elements.js";
+import { html } from "./create.js";
+import { linkButton, refill } from "./elements.js";
 
 /** @template {keyof import("./payloads").Answers} Kind */
 export class AnsweredPanel {
@@ -27,7 +28,7 @@ export class AnsweredPanel {
   /**
    * The figure's elements, and its heading unless the figure has its own.
    * @param {import("./ask.js").AnswerTo<Kind>} value
-   * @returns {{ heading?: HTMLElement, figure: import("./elements.js").Child }}
+   * @returns {{ heading?: HTMLElement, figure: import("./create.js").Child }}
    */
   figures(value) /* eslint-disable-line no-unused-vars */ {
     return { figure: null };

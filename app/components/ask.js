@@ -1,7 +1,8 @@
 // Questions to the server's API. Browsers open six connections per origin, so a page sends three questions at a time.
 
 import { API } from "./constants.js";
-import { html, linkButton, refill } from "./elements.js";
+import { html } from "./create.js";
+import { linkButton, refill } from "./elements.js";
 
 const AT_ONCE = 3;
 const URGENT = ["explain", "change"]; // overtake waiting questions

@@ -1,6 +1,8 @@
 // A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
 
-import { directionOf, gridStep, html, plural, reach, the } from "./elements.js";
+import { html } from "./create.js";
+import { directionOf, gridStep, reach } from "./elements.js";
+import { plural, the } from "./wording.js";
 
 const LEAST_EFFECT = 0.05; // as a share of the largest; smaller ones have no line
 

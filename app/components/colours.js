@@ -1,7 +1,7 @@
 // One sequential scale for weights and scores, the same in the light and dark themes.
 
 import { CIVIDIS, DIVERGING, PAPER } from "./constants.js";
-import { html } from "./elements.js";
+import { html } from "./create.js";
 
 function channels(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

@@ -1,7 +1,7 @@
 // Pure functions of Compare: differences between explanations of one pair, or of two versions, in attention and word
 // effects.
 
-import { capital } from "./elements.js";
+import { capital } from "./wording.js";
 import { named, numberOf } from "./shares.js";
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);

@@ -1,8 +1,6 @@
-// Creates elements. Text is set through text nodes only, so that typed text can never become markup.
+// Parts of all panels: tables, headings, buttons, and where the keyboard focus goes.
 
-export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
-
-/** @typedef {Node | string | number | boolean | null | undefined | Child[]} Child of an element; null and false are left out */
+import { fill, html } from "./create.js";
 
 /** @param {Node} node @returns {Document | ShadowRoot} the tree that it is in */
 export const treeOf = (node) => /** @type {Document | ShadowRoot} */ (node.getRootNode());
@@ -18,17 +16,6 @@ export const foundIn = (node, selector) => /** @type {NodeListOf<HTMLElement>} *
 
 export const focusedIn = (node) => /** @type {HTMLElement | null} */ (treeOf(node).activeElement);
 
-export function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    const spoken = name.startsWith("aria-") && typeof value === "boolean"; // written out when false, too
-    if ((value ?? false) === false && !spoken) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true && !spoken ? "" : String(value));
-  }
-  node.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
-  return node;
-}
-
 // Replaces the children of a node. Keyboard focus stays on the element with the same data (data-word, …); if that is gone
 // or disabled, the first enabled one with data-after gets it.
 export function refill(node, ...children) {
@@ -42,56 +29,12 @@ export function refill(node, ...children) {
   next?.focus({ preventScroll: true });
 }
 
-// An element from "tag.class.class", its attributes (optional) and its children; null and false are left out.
-const make =
-  (namespace) =>
-  (selector, ...rest) => {
-    const [tag, ...classes] = selector.split(".");
-    const attributes = rest[0]?.constructor === Object ? rest.shift() : {};
-    if (attributes.class) classes.push(attributes.class);
-    const defaults = { class: classes.join(" ") || null, type: tag === "button" ? "button" : null };
-    return fill(document.createElementNS(namespace, tag), { ...defaults, ...attributes, class: defaults.class }, rest);
-  };
-
-export const html = make("http://www.w3.org/1999/xhtml");
-export const svg = make(SVG_NAMESPACE);
-
 export const table = (head, rows, foot) =>
   html("table.ruled.mid", html("thead.small", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
-
-// With as many digits as a share needs: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
-export function percent(share) {
-  const value = 100 * share;
-  if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
-  if (value > 99.9 && value < 100) return "> 99.9\u00a0%";
-  const digits = (value < 9.95 && value > 0) || (value >= 99.5 && value < 100) ? 1 : 0;
-  return `${value.toFixed(digits)}\u00a0%`;
-}
-
-export function exactPercent(share) {
-  const value = Number((100 * share).toPrecision(4));
-  return value === 100 && share < 1 ? percent(share) : `${value}\u00a0%`;
-}
-
-// A signed number with a true minus sign; `digits` after the point.
-export function signed(value, digits = 3) {
-  const text = Math.abs(value).toFixed(digits);
-  if (Number(text) === 0) return text;
-  return (value < 0 ? "\u2212" : "+") + text;
-}
 
 // The index of the largest number.
 export const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-// A role in a sentence: "the premise", but "question 2", which is a name.
-export const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
-export const shorten = (text, limit) =>
-  Array.from(text).length > limit
-    ? Array.from(text)
-        .slice(0, limit - 1)
-        .join("") + "…"
-    : text;
 // The writing direction of a sentence, by its first letter.
 export function directionOf(tokens) {
   const [letter] = tokens.join(" ").match(/\p{L}/u) || [];
@@ -99,7 +42,6 @@ export function directionOf(tokens) {
 }
 
 export const LONG = 28; // words; a longer sentence is set smaller
-export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
 // A "?" button and the text that it shows and hides.
 export function moreOnDemand(more, label) {

@@ -1,7 +1,8 @@
 // The filter map: reference texts, one shape per class, and the user's own texts above them. Dragging moves it, buttons
 // zoom; the zoom and hidden classes survive a new text.
 
-import { heading, html, linkButton, refill, svg } from "./elements.js";
+import { html, svg } from "./create.js";
+import { heading, linkButton, refill } from "./elements.js";
 import { lookOf, markAlone, marksAt } from "./map_symbols.js";
 import { Plane } from "./plane.js";
 import { saveButtons } from "./save.js";

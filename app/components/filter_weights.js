@@ -1,7 +1,9 @@
 // A generated filter's weights as a strip of cells per position of its window.
 
 import { differenceLook } from "./colours.js";
-import { heading, html, refill, signed, svg } from "./elements.js";
+import { html, svg } from "./create.js";
+import { heading, refill } from "./elements.js";
+import { signed } from "./wording.js";
 import { saveButtons } from "./save.js";
 import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";

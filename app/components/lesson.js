@@ -1,7 +1,9 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's
 // values highlighted. All steps are loaded at the start, so the arrow keys need no response from the server.
 
-import { capital, foundIn, html, linkButton, refill, svg } from "./elements.js";
+import { html, svg } from "./create.js";
+import { foundIn, linkButton, refill } from "./elements.js";
+import { capital } from "./wording.js";
 import { calm, travel } from "./motion.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";

@@ -1,6 +1,6 @@
 // The marks of a map, as SVG paths relative to their middle, so that all marks of a class are one shape.
 
-import { svg } from "./elements.js";
+import { svg } from "./create.js";
 
 const corners = (points) => `m${points.map(([x, y]) => `${+x.toFixed(2)},${+y.toFixed(2)}`).join("L")}Z`;
 

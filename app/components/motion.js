@@ -1,6 +1,6 @@
 // Moving numbers: copies of the numbers in some cells move to the cell that is computed from them.
 
-import { html } from "./elements.js";
+import { html } from "./create.js";
 
 const MILLISECONDS = 600;
 const MOST = 120; // copies at once; more could not be followed

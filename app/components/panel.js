@@ -1,6 +1,7 @@
 // A panel: what the browser draws of one kind of record, or of one answer.
 
-import { html, refill } from "./elements.js";
+import { html } from "./create.js";
+import { refill } from "./elements.js";
 
 /** @typedef {import("../panels/attention_map/records.js").WordMap & { axes: string[], final: number | null }} Ribbons */
 /**

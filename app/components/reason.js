@@ -1,6 +1,8 @@
 // Under the verdict: the reason, each clause of which is a change to make with a click, and a second model's verdict.
 
-import { html, linkButton, percent, refill } from "./elements.js";
+import { html } from "./create.js";
+import { linkButton, refill } from "./elements.js";
+import { percent } from "./wording.js";
 import { keepsLengths, routesFigure } from "./routes.js";
 
 const MOST_CONTROLS = 3; // so that the page stays within 25

@@ -1,6 +1,6 @@
 // Paths of the ribbons between two sentences, which never run behind the words of another line.
 
-import { plural } from "./elements.js";
+import { plural } from "./wording.js";
 
 const SAME_LINE = 4; // pixels by which the upper edges of a line's words may differ
 const BESIDE = 7; // pixels from the end of the lines to the ribbons next to them

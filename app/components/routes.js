@@ -2,7 +2,9 @@
 // signed parts that add up to the difference.
 
 import { differenceLook } from "./colours.js";
-import { heading, html, plural, signed, table } from "./elements.js";
+import { html } from "./create.js";
+import { heading, table } from "./elements.js";
+import { plural, signed } from "./wording.js";
 import { saveButtons } from "./save.js";
 
 const TITLE = "What carries the difference";

@@ -2,7 +2,9 @@
 
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import { Answer } from "./ask.js";
-import { capital, html, refill } from "./elements.js";
+import { html } from "./create.js";
+import { refill } from "./elements.js";
+import { capital } from "./wording.js";
 import { VIEWS, View } from "./view.js";
 
 const MOST = 6; // listed words

@@ -1,7 +1,8 @@
 // Figures as SVG and PNG files: redrawn from the page, with all colours and positions written into the file. Always in
 // the light theme: saved figures are for paper and slides.
 
-import { SVG_NAMESPACE, fill, html, linkButton, svg } from "./elements.js";
+import { SVG_NAMESPACE, fill, html, svg } from "./create.js";
+import { linkButton } from "./elements.js";
 
 const INLINED = [
   "fill",

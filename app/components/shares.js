@@ -1,6 +1,7 @@
 // Class probabilities: a stacked bar with labels and percentages, and warnings.
 
-import { capital, exactPercent, html, percent } from "./elements.js";
+import { html } from "./create.js";
+import { capital, exactPercent, percent } from "./wording.js";
 
 /** @param {import("./payloads").ClassShare[]} classes */
 export function sharesOf(classes) {

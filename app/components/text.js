@@ -2,7 +2,9 @@
 
 import { WordChips, clipLines } from "./chips.js";
 import { missingRibbons, routeOf, rowsOf } from "./ribbon_paths.js";
-import { LONG, capital, heading, heaviest, html, percent, plural, refill, svg, the } from "./elements.js";
+import { html, svg } from "./create.js";
+import { LONG, heading, heaviest, refill } from "./elements.js";
+import { capital, percent, plural, the } from "./wording.js";
 import { attempt } from "./panel.js";
 import { saveButtons } from "./save.js";
 

@@ -1,6 +1,7 @@
 // The tooltip of a mark under the pointer.
 
-import { html, refill } from "./elements.js";
+import { html } from "./create.js";
+import { refill } from "./elements.js";
 
 export class Tip {
   element = html("div.tip.screen", { role: "tooltip", hidden: true });

@@ -1,6 +1,8 @@
 // The end of Details: the quantity in the matrix, and figures as files.
 
-import { capital, chooser, html, linkButton, refill } from "./elements.js";
+import { html } from "./create.js";
+import { chooser, linkButton, refill } from "./elements.js";
+import { capital } from "./wording.js";
 import { saveFigure } from "./save.js";
 
 const USUAL = "weight"; // the default quantity of a matrix

@@ -1,6 +1,8 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
-import { chooser, html, the } from "./elements.js";
+import { html } from "./create.js";
+import { chooser } from "./elements.js";
+import { the } from "./wording.js";
 import { drawNotices, named, numberOf, sharesOf } from "./shares.js";
 
 // A judgement from another source, after the source's name.

@@ -1,7 +1,8 @@
 // The base of all views: builds its parts from the data, stores the selection, draws it at once and then informs the
 // server. Panels and views register themselves here, so that no list of them is needed.
 
-import { hostOf, html, refill, treeOf } from "./elements.js";
+import { html } from "./create.js";
+import { hostOf, refill, treeOf } from "./elements.js";
 
 const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
@@ -61,7 +62,7 @@ export class View {
     return false;
   }
 
-  /** @returns {import("./elements.js").Child} */
+  /** @returns {import("./create.js").Child} */
   build() {
     return [];
   }

@@ -1,17 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  capital,
-  exactPercent,
-  gridStep,
-  heaviest,
-  percent,
-  plural,
-  reach,
-  shorten,
-  signed,
-  the,
-} from "../../app/components/elements.js";
+import { gridStep, heaviest, reach } from "../../app/components/elements.js";
+import { capital, exactPercent, percent, plural, shorten, signed, the } from "../../app/components/wording.js";
 import { headline, named, numberOf } from "../../app/components/shares.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");

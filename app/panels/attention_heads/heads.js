@@ -2,7 +2,9 @@
 // between the two texts. The user selects one of them, their mean or the rollout, and its matrix is shown.
 
 import { scaleColour, scaleEnd } from "../../components/colours.js";
-import { choice, gridStep, heading, html, percent, reach, refill, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { choice, gridStep, heading, reach, refill } from "../../components/elements.js";
+import { percent, the } from "../../components/wording.js";
 import { PANELS } from "../../components/view.js";
 
 const MEAN = "mean";

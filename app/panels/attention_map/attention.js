@@ -1,6 +1,7 @@
 // Explore's attention matrix: square cells, words along both edges, and explanatory texts.
 
-import { capital, exactPercent, html, percent, signed, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { capital, exactPercent, percent, signed, the } from "../../components/wording.js";
 import { PANELS } from "../../components/view.js";
 import { withValues } from "./cells.js";
 import { MatrixPanel } from "./matrix.js";

@@ -3,21 +3,9 @@
 // its edges stay in place.
 
 import { legend, weightLook } from "../../components/colours.js";
-import {
-  directionOf,
-  exactPercent,
-  fill,
-  focusedIn,
-  gridStep,
-  heading,
-  heaviest,
-  html,
-  percent,
-  refill,
-  shorten,
-  svg,
-  the,
-} from "../../components/elements.js";
+import { fill, html, svg } from "../../components/create.js";
+import { directionOf, focusedIn, gridStep, heading, heaviest, refill } from "../../components/elements.js";
+import { exactPercent, percent, shorten, the } from "../../components/wording.js";
 import { saveButtons } from "../../components/save.js";
 import { Tip } from "../../components/tip.js";
 

@@ -1,7 +1,7 @@
 // A matrix of signed numbers on a diverging scale around zero.
 
 import { differenceLook } from "../../components/colours.js";
-import { signed } from "../../components/elements.js";
+import { signed } from "../../components/wording.js";
 import { MatrixPanel } from "./matrix.js";
 
 const WRITTEN = 26; // pixels smallest cell with room for a number

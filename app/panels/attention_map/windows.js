@@ -1,16 +1,8 @@
 // The window of the other text to which each window of the judged one attends most (attention over windows).
 
-import {
-  exactPercent,
-  heading,
-  html,
-  moreButton,
-  percent,
-  refill,
-  signed,
-  table,
-  the,
-} from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, moreButton, refill, table } from "../../components/elements.js";
+import { exactPercent, percent, signed, the } from "../../components/wording.js";
 import { saveButtons } from "../../components/save.js";
 
 const FIRST_WINDOWS = 8;

@@ -1,6 +1,8 @@
 // The selected word's side of the attention: the words that its context mixes, or those that attend to it.
 
-import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, moreButton, refill } from "../../components/elements.js";
+import { exactPercent, percent, plural, the } from "../../components/wording.js";
 import { recordOf, sentences } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";

@@ -1,7 +1,9 @@
 // Faithfulness of the explanations: computed on request, next to the page.
 
 import { AnsweredPanel } from "../../components/answered.js";
-import { heading, html, moreOnDemand, signed } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, moreOnDemand } from "../../components/elements.js";
+import { signed } from "../../components/wording.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 

@@ -1,6 +1,7 @@
 // A word with its bar: to the right and filled if it supports the verdict, to the left and hollow if it opposes it.
 
-import { capital, html, percent, signed } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { capital, percent, signed } from "../../components/wording.js";
 
 // A word's effect and its spread (either may be unknown), and the probability of the verdict without it.
 export const wordOf = (text, index, [effect, spread, after] = []) => ({

@@ -1,6 +1,8 @@
 // Each word's effect on the verdict: one bar per word, by a method that the user selects.
 
-import { capital, chooser, heading, html, refill, signed } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { chooser, heading, refill } from "../../components/elements.js";
+import { capital, signed } from "../../components/wording.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { axisLine, barLine, barList, factsOf, rangeOf, wordOf } from "./bars.js";

@@ -1,19 +1,9 @@
 // The winning n-grams: one row per filter, its parts as a strip around zero, its share in every class's logit, and the
 // sums.
 
-import {
-  choice,
-  heading,
-  heaviest,
-  html,
-  moreButton,
-  plural,
-  refill,
-  signed,
-  svg,
-  table,
-  the,
-} from "../../components/elements.js";
+import { html, svg } from "../../components/create.js";
+import { choice, heading, heaviest, moreButton, refill, table } from "../../components/elements.js";
+import { plural, signed, the } from "../../components/wording.js";
 import { recordOf, recordsOf } from "../../components/evidence.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";

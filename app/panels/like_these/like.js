@@ -1,7 +1,8 @@
 // Like these: training rows whose vectors are similar to the pair's, by class. They arrive late.
 
 import { AnsweredPanel } from "../../components/answered.js";
-import { heading, html } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading } from "../../components/elements.js";
 import { PANELS } from "../../components/view.js";
 
 const LONGEST_LINK = 2000; // letters, as in app/page_state/codec.py

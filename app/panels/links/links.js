@@ -1,16 +1,8 @@
 // The effect of each attention link: the map's matrix, with the effect of ablating a cell in the cell itself.
 
-import {
-  choice,
-  exactPercent,
-  fill,
-  html,
-  linkButton,
-  plural,
-  refill,
-  signed,
-  the,
-} from "../../components/elements.js";
+import { fill, html } from "../../components/create.js";
+import { choice, linkButton, refill } from "../../components/elements.js";
+import { exactPercent, plural, signed, the } from "../../components/wording.js";
 import { PANELS } from "../../components/view.js";
 import { aloneIn } from "../attention_map/matrix.js";
 import { SCALE, SignedMatrix } from "../attention_map/signed.js";

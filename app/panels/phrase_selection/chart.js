@@ -1,7 +1,9 @@
 // The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
-import { capital, html, plural, reach, refill, shorten, svg, the } from "../../components/elements.js";
+import { html, svg } from "../../components/create.js";
+import { reach, refill } from "../../components/elements.js";
+import { capital, plural, shorten, the } from "../../components/wording.js";
 import { POOLINGS, POOLING_NAMES, phraseName, phraseOf, poolingSign } from "./phrases.js";
 
 const BAR = { least: 7, most: 22 };

@@ -1,6 +1,8 @@
 // On Explore: the phrases of both sentences that each pooling keeps at the k used in training.
 
-import { capital, heading, html } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading } from "../../components/elements.js";
+import { capital } from "../../components/wording.js";
 import { PANELS } from "../../components/view.js";
 import { LARGEST_K, POOLINGS, POOLING_NAMES, Phrases, poolingSign } from "./phrases.js";
 

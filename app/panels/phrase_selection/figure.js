@@ -1,6 +1,7 @@
 // Figure 5: the best alignment score of every phrase of both sentences, and the focused phrase in words.
 
-import { heading, html } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { BarChart } from "./chart.js";
 

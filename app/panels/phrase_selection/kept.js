@@ -2,7 +2,9 @@
 // the kept phrases in text order (the paper's fake sentence).
 
 import { clipLines, cutMark, truncation } from "../../components/chips.js";
-import { LONG, capital, directionOf, heading, html, plural } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { LONG, directionOf, heading } from "../../components/elements.js";
+import { capital, plural } from "../../components/wording.js";
 import { saveButtons } from "../../components/save.js";
 import { POOLINGS, POOLING_NAMES, phraseName, poolingSign } from "./phrases.js";
 

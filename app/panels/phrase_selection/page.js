@@ -1,6 +1,6 @@
 // The page Phrases: stores k and the selected phrase, and shows both in all its parts.
 
-import { html } from "../../components/elements.js";
+import { html } from "../../components/create.js";
 import { drawNotices, headline, named } from "../../components/shares.js";
 import { goldLabel } from "../../components/verdict.js";
 import { VIEWS, View } from "../../components/view.js";

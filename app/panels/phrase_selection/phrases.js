@@ -1,6 +1,7 @@
 // The data of the phrases, and their descriptions.
 
-import { svg, the } from "../../components/elements.js";
+import { svg } from "../../components/create.js";
+import { the } from "../../components/wording.js";
 import { recordOf, sentenceOf, tokensOf, withChances } from "../../components/evidence.js";
 
 export const LARGEST_K = 10; // largest precomputed k

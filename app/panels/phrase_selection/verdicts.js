@@ -1,6 +1,7 @@
 // The verdict of the current model under each pooling at this k, and of every model under its own pooling.
 
-import { heading, html, refill } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, refill } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { sharesOf } from "../../components/shares.js";
 import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";

@@ -1,7 +1,8 @@
 // The weight of each word when its sentence is pooled into one vector: bars above the words, and their scale.
 
 import { legend, scaleColour, scaleEnd } from "../../components/colours.js";
-import { html, percent, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { percent, the } from "../../components/wording.js";
 import { recordsOf } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";
 

@@ -2,7 +2,9 @@
 // words.
 
 import { AnsweredPanel } from "../../components/answered.js";
-import { html, refill, signed, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { refill } from "../../components/elements.js";
+import { signed, the } from "../../components/wording.js";
 import { PANELS } from "../../components/view.js";
 import { SCALE, SignedMatrix } from "../attention_map/signed.js";
 

@@ -1,6 +1,8 @@
 // Manual changes of the attention: the weight of the selected cell, or a whole map.
 
-import { chooser, html, numbered, refill, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { chooser, numbered, refill } from "../../components/elements.js";
+import { the } from "../../components/wording.js";
 import { CellGestures } from "./gestures.js";
 
 const PAUSE = 500; // milliseconds after which a moved slider counts as released

@@ -1,6 +1,7 @@
 // Changes a cell's weight in the matrix itself, by dragging up or down.
 
-import { html, percent } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { percent } from "../../components/wording.js";
 
 const WHOLE = 160; // pixels of a drag from no weight to the full weight
 const STILL = 5; // pixels of movement that still count as a click

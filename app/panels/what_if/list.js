@@ -1,6 +1,8 @@
 // The list of changes: each with its verdict; a click goes back to it.
 
-import { capital, html, percent, signed, table } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { table } from "../../components/elements.js";
+import { capital, percent, signed } from "../../components/wording.js";
 import { numberOf, sharesOf } from "../../components/shares.js";
 
 const TOLD = {

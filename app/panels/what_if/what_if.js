@@ -1,6 +1,8 @@
 // What if: changes the selected word, or attention to it, and lists each change with its verdict.
 
-import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, linkButton, refill } from "../../components/elements.js";
+import { capital, percent, signed, the } from "../../components/wording.js";
 import { recordsOf, withChances } from "../../components/evidence.js";
 import { keepsLengths, routesFigure } from "../../components/routes.js";
 import { saveButtons } from "../../components/save.js";

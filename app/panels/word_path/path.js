@@ -1,7 +1,9 @@
 // The path from the selected word to the verdict: its scores, its weights, and the filter that it wins, number by
 // number. On demand the numbers move from each row of cells to the next.
 
-import { heading, html, linkButton, refill, shorten } from "../../components/elements.js";
+import { html } from "../../components/create.js";
+import { heading, linkButton, refill } from "../../components/elements.js";
+import { shorten } from "../../components/wording.js";
 import { calm, travel } from "../../components/motion.js";
 import { recordsOf } from "../../components/evidence.js";
 import { PANELS } from "../../components/view.js";

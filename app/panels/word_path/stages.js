@@ -1,6 +1,6 @@
 // The numbers on a word's path to the verdict, row by row, independent of the page.
 
-import { percent, the } from "../../components/elements.js";
+import { percent, the } from "../../components/wording.js";
 
 const MOST = 12; // words whose scores and weights are shown, largest weights first
 // The comparisons of a word before the convolution, in a model that makes them, and whether they involve the context.

@@ -1,5 +1,5 @@
 // Panels that fail, each at the moment that its record names.
-import { html } from "../../../../app/components/elements.js";
+import { html } from "../../../../app/components/create.js";
 import { PANELS } from "../../../../app/components/view.js";
 
 const MOMENTS = ["ready", "prepare", "draw", "fit", "reveal"];

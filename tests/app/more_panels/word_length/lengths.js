@@ -1,4 +1,4 @@
-import { html } from "../../../../app/components/elements.js";
+import { html } from "../../../../app/components/create.js";
 import { PANELS } from "../../../../app/components/view.js";
 
 PANELS.word_length = {
