@@ -12,12 +12,15 @@ from __future__ import annotations
 import streamlit as st
 from starlette.routing import BaseRoute, Route
 
+from app.api import rooms
 from app.api.door import answer
 
 
 def routes() -> list[BaseRoute]:
-    """For :class:`streamlit.App`, which does not prefix paths with ``server.baseUrlPath``: the API answers with and
-    without it, because a proxy may strip it."""
+    """For :class:`streamlit.App`, which does not prefix paths with ``server.baseUrlPath``: the API, and the phones of
+    rooms, are answered with and without it, because a proxy may strip it."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    places = ["/api", f"/{base}/api"] if base else ["/api"]
-    return [Route(f"{place}/{{kind}}", answer, methods=["GET", "POST"]) for place in places]
+    found = list[BaseRoute]()
+    for place in ("", f"/{base}") if base else ("",):
+        found += [Route(f"{place}/api/{{kind}}", answer, methods=["GET", "POST"]), *rooms.routes(place)]
+    return found

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import math
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -35,17 +36,18 @@ EXECUTOR = Executor()
 async def answer(request: Request) -> Response | AnswerStream:
     """Answers a request for the kind of answer named in its path."""
     try:
-        body = await _body(request) if request.method == "POST" else {}
+        body = await read_body(request) if request.method == "POST" else {}
         # In a thread, because the first request imports torch and all models.
         question = functools.partial(_question, request.path_params["kind"], body)
         asked = await asyncio.get_running_loop().run_in_executor(None, question)
     except Refused as refused:
-        return _refusal(refused)
+        return refusal_of(refused)
     return AnswerStream(asked, client_of(request))
 
 
-def _refusal(refused: Refused) -> Response:
-    retry = {"Retry-After": "1"} if refused.status == 429 else {}
+def refusal_of(refused: Refused) -> Response:
+    """The response to a rejected request."""
+    retry = {"Retry-After": str(math.ceil(refused.wait))} if refused.wait else {}
     return JSONResponse({"error": refused.error}, refused.status, HEADERS | retry)
 
 
@@ -59,12 +61,13 @@ def _question(kind: str, body: JsonObject) -> Asked:
         raise Refused(422, sentence(str(error))) from None
 
 
-async def _body(request: Request) -> JsonObject:
+async def read_body(request: Request, most: int = LONGEST_BODY) -> JsonObject:
+    """The JSON object that a request sends. Raises Refused."""
     size, parts = 0, []
     async for part in request.stream():
         size += len(part)
-        if size > LONGEST_BODY:
-            raise Refused(413, f"The request is longer than {LONGEST_BODY:,} bytes: shorten the texts.")
+        if size > most:
+            raise Refused(413, f"The request is longer than {most:,} bytes: shorten the texts.")
         parts.append(part)
     try:
         body = json.loads(b"".join(parts))
@@ -73,6 +76,27 @@ async def _body(request: Request) -> JsonObject:
     if not isinstance(body, dict):
         raise Refused(422, "The request’s body must be a JSON object.")
     return body
+
+
+async def answered(asked: Asked, client: str) -> bytes:
+    """The answer to a question as JSON, computed as for a page. Raises Refused."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Update] = loop.create_future()
+
+    def tell(update: Update) -> None:
+        if update.last:
+            with contextlib.suppress(RuntimeError):  # the server is shutting down
+                loop.call_soon_threadsafe(lambda: done.done() or done.set_result(update))
+
+    key, compute, lane, size = asked
+    leave = EXECUTOR.ask(key, compute, client, tell, lane=lane, size=size)
+    try:
+        update = await done
+    finally:
+        leave()
+    if update.error:
+        raise Refused(update.status, update.error)
+    return update.answer
 
 
 class AnswerStream:
@@ -93,7 +117,7 @@ class AnswerStream:
         try:
             leave = EXECUTOR.ask(key, compute, self._client, tell, lane=lane, size=size)
         except Refused as refused:
-            await _refusal(refused)(scope, receive, send)
+            await refusal_of(refused)(scope, receive, send)
             return
         listening = asyncio.create_task(_until_closed(receive, updates))
         try:

@@ -3,12 +3,16 @@ browsers apart."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import hmac
 import ipaddress
 import os
 import re
 import secrets
+import tempfile
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -16,11 +20,15 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.config import is_manually_set
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from app import login
 from app.api.refusals import Refused
+from core.desk.folders import desk_folder
+from core.errors import UserError
 
+DAY = 24 * 3600
 HEADERS = {"Cache-Control": "no-store"}
 TOKEN = "pairlens_client"
 """Cookie with the token."""
@@ -46,7 +54,7 @@ class Guard:
             else:
                 await refusal(connection, refused)(scope, receive, send)
             return
-        await self._app(scope, receive, send if token_of(connection) else _giving_token(send))
+        await self._app(scope, receive, _giving_token(send, token_of(connection)))
 
 
 def refusal(connection: HTTPConnection, refused: Refused) -> Response:
@@ -123,20 +131,40 @@ def token_of(connection: HTTPConnection) -> str:
 
 
 def _signed(name: str) -> str:
-    """A token, which nobody without the cookie secret can make."""
-    secret = str(st.get_option("server.cookieSecret")).encode()
-    return f"{name}.{hmac.new(secret, f'{TOKEN} {name}'.encode(), hashlib.sha256).hexdigest()}"
+    """A token, which nobody without the secret can make."""
+    return f"{name}.{hmac.new(_secret(), f'{TOKEN} {name}'.encode(), hashlib.sha256).hexdigest()}"
 
 
-def _giving_token(send: Send) -> Send:
-    """Adds a new token to a page."""
+@functools.cache
+def _secret() -> bytes:
+    """``server.cookieSecret`` if it is set. Else one that is kept in the desk's folder, so that a lecturer and the
+    phones in a room are known after a restart; without such a folder, Streamlit's, of this process alone."""
+    if not is_manually_set("server.cookieSecret"):
+        with contextlib.suppress(OSError, UserError):
+            return _kept_secret(desk_folder() / "cookie-secret")
+    return str(st.get_option("server.cookieSecret")).encode()
+
+
+def _kept_secret(file: Path) -> bytes:
+    """The secret in a file that only this user can read, made by whichever server comes first."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent) as scratch, contextlib.suppress(FileExistsError):
+            scratch.write(secrets.token_bytes(32))
+            scratch.flush()
+            os.link(scratch.name, file)
+    return file.read_bytes()
+
+
+def _giving_token(send: Send, token: str) -> Send:
+    """Adds a token to a page: the browser's, for another day, or a new one."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             if message["status"] == 304 or headers.get("content-type", "").startswith("text/html"):
-                token = _signed(secrets.token_hex(8))
-                headers.append("set-cookie", f"{TOKEN}={token}; HttpOnly; Path=/; SameSite=Lax")
+                given = token or _signed(secrets.token_hex(8))
+                headers.append("set-cookie", f"{TOKEN}={given}; HttpOnly; Max-Age={DAY}; Path=/; SameSite=Lax")
         await send(message)
 
     return sent

@@ -8,11 +8,12 @@ from core.wording import capital
 
 
 class Refused(Exception):
-    """The request is rejected with an HTTP ``status`` and one sentence."""
+    """The request is rejected with an HTTP ``status`` and one sentence; ``wait``: seconds after which another one may
+    succeed, if it was only too soon."""
 
-    def __init__(self, status: int, error: str) -> None:
+    def __init__(self, status: int, error: str, wait: float = 0.0) -> None:
         super().__init__(error)
-        self.status, self.error = status, error
+        self.status, self.error, self.wait = status, error, wait or float(status == 429)
 
 
 def sentence(text: str) -> str:

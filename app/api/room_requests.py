@@ -1,0 +1,157 @@
+"""The requests of phones, in the threads that may wait for the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from app.api import answers
+from app.api.answers import Asked
+from app.api.refusals import Refused, sentence
+from app.rooms.database import rooms
+from core.errors import DeskError, UserError
+from core.json_types import JsonObject, checked
+from core.rooms.phones import Participant, Phones, shown_pair
+from core.rooms.room import NoRoom, Round, Sent, TooFast
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Join:
+    """A phone joins a room, or takes another nickname."""
+
+    nickname: str = ""
+    word: str = ""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A guess in a round."""
+
+    round: int
+    value: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair with the class that its author thinks is right."""
+
+    round: int
+    first: str
+    second: str
+    label: str
+
+
+@dataclass(frozen=True)
+class OfPair:
+    """Asks for the sentence about a phone's own pair."""
+
+    pair: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """A classmate's label of a pair, or "unsure"."""
+
+    pair: int
+    label: str
+
+
+class New(NamedTuple):
+    """A pair that the model has not read yet: who sent it in which round, and the question to the model."""
+
+    asked: Round
+    author: Participant
+    pair: Pair
+    question: Asked
+
+
+class Unexplained(NamedTuple):
+    """A pair without its sentence, and the question to the model."""
+
+    sent: Sent
+    question: Asked
+
+
+def refusing(ask: Callable[[Phones], R]) -> R:
+    """Asks the rooms. Raises Refused instead of a user's errors."""
+    try:
+        return ask(rooms().phones)
+    except NoRoom as error:
+        raise Refused(404, sentence(str(error))) from None
+    except TooFast as error:
+        raise Refused(429, sentence(str(error)), error.wait) from None
+    except DeskError as error:
+        raise Refused(503, sentence(str(error)), 5.0) from None
+    except UserError as error:
+        raise Refused(422, sentence(str(error))) from None
+
+
+def join(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
+    """Lets a phone in, and returns what it shows."""
+    asked = _checked(body, Join)
+    return phones.join(code, token, asked.nickname, asked.word)
+
+
+def guess(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
+    """Takes a guess."""
+    asked = _checked(body, Guess)
+    phones.guess(code, token, asked.round, asked.value)
+    return {}
+
+
+def check(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
+    """Takes a classmate's label."""
+    asked = _checked(body, Check)
+    phones.check(code, token, asked.pair, asked.label)
+    return {}
+
+
+AT_ONCE = {"join": join, "guess": guess, "check": check}
+"""The requests that no model answers."""
+
+
+def prepare(phones: Phones, code: str, token: str, body: JsonObject) -> New | JsonObject:
+    """A pair to put to the model, or the pair as it was answered before."""
+    sent = _checked(body, Pair)
+    asked, author, known = phones.prepare(code, token, sent.round, sent.first, sent.second, sent.label)
+    if known is not None:
+        return shown_pair(known)
+    return New(asked, author, sent, _question("preview", asked.model, sent.first, sent.second))
+
+
+def keep(phones: Phones, new: New, found: bytes) -> JsonObject:
+    """Stores a pair with the model's answer."""
+    answer = json.loads(found)
+    chance, verdict = max(zip(answer["probabilities"], answer["labels"], strict=True))
+    texts = new.pair.first, new.pair.second
+    return shown_pair(phones.keep(new.asked, new.author, texts, new.pair.label, verdict, chance))
+
+
+def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unexplained | JsonObject:
+    """A pair whose sentence the model has to find, or the sentence."""
+    asked, sent = phones.own_pair(code, token, _checked(body, OfPair).pair)
+    if sent.sentence:
+        return {"sentence": sent.sentence}
+    return Unexplained(sent, _question("reason", asked.model, sent.first, sent.second))
+
+
+def explain(phones: Phones, pair: Unexplained, found: bytes) -> JsonObject:
+    """Stores the sentence about a pair."""
+    said = str(json.loads(found)["sentence"])
+    phones.explain(pair.sent, said)
+    return {"sentence": said}
+
+
+def _question(kind: str, model: str, first: str, second: str) -> Asked:
+    return answers.question(kind, {"model": model, "first": first, "second": second})
+
+
+def _checked(body: JsonObject, kind: type[R]) -> R:
+    try:
+        return checked(body, kind)
+    except ValueError as error:
+        raise Refused(422, sentence(str(error))) from None

@@ -1,0 +1,125 @@
+"""What phones in a room ask: their page, and short requests about the room's round.
+
+There are no open streams: phones ask for the state every two seconds. Errors are one sentence; logs have no texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from app.api.door import answered, read_body, refusal_of
+from app.api.guard import client_of, token_of
+from app.api.limits import Limit
+from app.api.refusals import Refused
+from core.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from core.rooms.phones import Phones
+
+R = TypeVar("R")
+
+PAGE = Path(__file__).resolve().parents[1] / "rooms"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+LONGEST_BODY = 20_000
+OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
+"""A phone asks every two seconds; without a token yet, all of a class come from one address."""
+THREADS = ThreadPoolExecutor(6, "rooms")
+
+
+def routes(base: str) -> list[BaseRoute]:
+    """The phones' routes below a path."""
+    return [
+        Route(f"{base}/room", page),
+        Route(f"{base}/room/static/{{name}}", static),
+        Route(f"{base}/room/{{code}}", page),
+        Route(f"{base}/room/{{code}}/state", state),
+        Route(f"{base}/room/{{code}}/{{act}}", act, methods=["POST"]),
+    ]
+
+
+def page(request: Request) -> Response:
+    """The phones' page, the same for every code."""
+    return FileResponse(PAGE / "phone.html", headers=HEADERS)
+
+
+def static(request: Request) -> Response:
+    """Its script and its style."""
+    name = request.path_params["name"]
+    if name not in ("phone.js", "phone.css"):
+        return JSONResponse({"error": "There is no such file."}, 404, HEADERS)
+    return FileResponse(PAGE / name, headers=HEADERS)
+
+
+def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Callable[[Request], Awaitable[Response]]:
+    """A route that admits a phone, and answers its request or says in one sentence why not."""
+
+    @functools.wraps(handle)
+    async def answer(request: Request) -> Response:
+        try:
+            token = token_of(request)
+            (OF_PHONE if token else OF_ADDRESS).take(client_of(request))
+            if not token:
+                raise Refused(403, "This page needs its cookie: allow cookies for this site, and load the page again.")
+            return JSONResponse(await handle(request, token), headers=HEADERS | {"Cache-Control": "no-store"})
+        except Refused as refused:
+            return refusal_of(refused)
+
+    return answer
+
+
+@_answering
+async def state(request: Request, token: str) -> JsonObject:
+    """What the phone shows."""
+    return await _in_thread(lambda phones: phones.state(request.path_params["code"], token))
+
+
+@_answering
+async def act(request: Request, token: str) -> JsonObject:
+    """What the phone does: joins, guesses, sends a pair, asks for the sentence about it, or checks one."""
+    from app.api import room_requests as requests
+
+    code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)
+    if name in requests.AT_ONCE:
+        return await _in_thread(lambda phones: requests.AT_ONCE[name](phones, code, token, body))
+    if name == "pair":
+        new = await _in_thread(lambda phones: requests.prepare(phones, code, token, body))
+        if not isinstance(new, requests.New):
+            return new
+        found = await answered(new.question, f"room {token}")
+        return await _in_thread(lambda phones: requests.keep(phones, new, found))
+    if name == "sentence":
+        pair = await _in_thread(lambda phones: requests.unexplained(phones, code, token, body))
+        if not isinstance(pair, requests.Unexplained):
+            return pair
+        found = await answered(pair.question, f"room {token}")
+        return await _in_thread(lambda phones: requests.explain(phones, pair, found))
+    raise Refused(404, "A phone cannot do this here: load the page again.")
+
+
+async def _in_thread(ask: Callable[[Phones], R]) -> R:
+    """Asks the database in a thread. Raises Refused."""
+
+    def asked() -> R:
+        from app.api import room_requests  # the first request imports torch and all models
+
+        return room_requests.refusing(ask)
+
+    return await asyncio.get_running_loop().run_in_executor(THREADS, asked)

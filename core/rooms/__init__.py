@@ -1,0 +1,1 @@
+"""Rooms for a class: everyone answers on a phone, and the lecturer's page shows what the class said."""

@@ -1,0 +1,207 @@
+"""What the lecturer of a room does and sees: rounds, moderation, what the class said, and the room's end."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy import Engine
+
+from core.desk.database import reading, writing
+from core.json_types import JsonObject
+from core.rooms.room import (
+    AGREED,
+    BREAK,
+    CHECKING,
+    DISPUTED,
+    REMOVED,
+    RIGHT,
+    NoRoom,
+    Room,
+    Round,
+    Sent,
+    checksum,
+    counts_of,
+    current_round,
+    delete_room,
+    find_room,
+    rounds,
+    sent_pairs,
+)
+from core.rooms.tables import check, guess, pair, participant, room, round_
+from core.spreadsheet import csv_text
+
+HEADER = (
+    "round", "kind", "by", "sentence1", "sentence2", "label", "guess", "model", "verdict", "probability", "status",
+    "checks",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the lecturer's page shows of a room. ``names``: of participants by number, a phone without a nickname is
+    "phone 3"; ``counts``: answers in the current round of guessing; ``answered``: phones that answered or sent a pair
+    in the current round; ``pairs``: all of the room, without removed ones, oldest first; ``checks``: of each, the
+    labels of classmates."""
+
+    room: Room
+    round: Round | None
+    names: dict[int, str]
+    muted: frozenset[int]
+    counts: dict[str, int]
+    answered: int
+    pairs: list[Sent]
+    checks: dict[int, list[str]]
+
+    def of_round(self) -> list[Sent]:
+        """The pairs of the current round."""
+        return [one for one in self.pairs if self.round is not None and one.round == self.round.id]
+
+
+class Lecturer:
+    """A lecturer's side of the room that they opened. ``secret``: of their browser, or their login. All methods raise
+    NoRoom if there is no such room of theirs, and DeskError if the database cannot be used."""
+
+    def __init__(self, engine: Engine, code: str, secret: str) -> None:
+        found = find_room(engine, code)
+        if found.lecturer != checksum(secret):
+            raise NoRoom
+        self._engine, self.id, self.code = engine, found.id, found.code
+
+    # --- what the page shows ---
+
+    def overview(self) -> Overview:
+        """The room as it is now."""
+        found = find_room(self._engine, self.code)
+        with reading(self._engine) as connection:
+            asked = current_round(connection, self.id)
+            columns = participant.c.id, participant.c.nickname, participant.c.muted
+            joined = sa.select(*columns).where(participant.c.room == self.id, participant.c.joined)
+            phones = list(connection.execute(joined.order_by(participant.c.id)))
+            sent = sent_pairs(connection, pair.c.room == self.id, pair.c.status != REMOVED)
+            labels = sa.select(check.c.pair, check.c.label).join(pair, pair.c.id == check.c.pair)
+            checks = defaultdict[int, list[str]](list)
+            for number, label in connection.execute(
+                labels.where(pair.c.room == self.id, check.c.label.is_not(None)).order_by(check.c.asked)
+            ):
+                checks[number].append(label)
+            counts = counts_of(connection, asked) if asked is not None else {}
+            guesses = sa.select(sa.func.count()).where(guess.c.round == (asked.id if asked else 0))
+            answered = int(connection.scalar(guesses) or 0)
+        if asked is not None and asked.kind == BREAK:
+            answered = len({one.author for one in sent if one.round == asked.id and one.author is not None})
+        names = {number: name or f"phone {place}" for place, (number, name, _) in enumerate(phones, start=1)}
+        muted = frozenset(number for number, _, muted in phones if muted)
+        return Overview(found, asked, names, muted, counts, answered, sent, dict(checks))
+
+    # --- rounds ---
+
+    def start(self, kind: str, model: str, question: JsonObject, answer: JsonObject) -> Round:
+        """Starts a round; the one before it ends."""
+        values = {"question": json.dumps(question), "answer": json.dumps(answer), "hands": "{}", "result": "null"}
+        with writing(self._engine) as connection:
+            connection.execute(sa.insert(round_).values(room=self.id, kind=kind, model=model, revealed=False, **values))
+            started = current_round(connection, self.id)
+        assert started is not None
+        return started
+
+    def reveal(self, asked: int, revealed: bool = True) -> None:
+        """Reveals the answer of a round of guessing, or hides it again."""
+        self._change_round(asked, revealed=revealed)
+
+    def count_hands(self, asked: int, hands: dict[str, int]) -> None:
+        """Sets how many raised their hands for each answer."""
+        self._change_round(asked, hands=json.dumps({value: count for value, count in hands.items() if count > 0}))
+
+    def set_result(self, asked: int, result: JsonObject) -> None:
+        """Stores what teaching did."""
+        self._change_round(asked, result=json.dumps(result))
+
+    def use_model(self, model: str) -> None:
+        """The model of later rounds."""
+        with writing(self._engine) as connection:
+            connection.execute(sa.update(room).where(room.c.id == self.id).values(model=model))
+
+    # --- pairs and people ---
+
+    def let_through(self, numbers: Iterable[int], shown: bool = True) -> None:
+        """Lets pairs onto the projector, or takes them off."""
+        with writing(self._engine) as connection:
+            these = pair.c.room == self.id, pair.c.id.in_([*numbers])
+            connection.execute(sa.update(pair).where(*these).values(shown=shown))
+
+    def remove(self, number: int) -> None:
+        """Removes a pair: nobody sees or checks it any more."""
+        self._set_status(number, REMOVED, (RIGHT, CHECKING, AGREED, DISPUTED))
+
+    def decide(self, number: int, agreed: bool) -> None:
+        """Says whether the author's label of a pair that fools the model is right, instead of classmates."""
+        self._set_status(number, AGREED if agreed else DISPUTED, (CHECKING, AGREED, DISPUTED))
+
+    def _set_status(self, number: int, status: str, before: Sequence[str]) -> None:
+        with writing(self._engine) as connection:
+            this = pair.c.room == self.id, pair.c.id == number, pair.c.status.in_(before)
+            connection.execute(sa.update(pair).where(*this).values(status=status))
+
+    def mute(self, number: int, muted: bool = True) -> None:
+        """Mutes a phone, or lets it speak again: a muted one sends nothing, and its pairs that nobody let through are
+        removed."""
+        with writing(self._engine) as connection:
+            this = participant.c.room == self.id, participant.c.id == number
+            connection.execute(sa.update(participant).where(*this).values(muted=muted))
+            if muted:
+                sent = pair.c.room == self.id, pair.c.author == number, ~pair.c.shown
+                connection.execute(sa.update(pair).where(*sent).values(status=REMOVED))
+
+    def add(self, asked: Round, texts: Sequence[str], label: str, verdict: str, chance: float) -> None:
+        """Adds a pair of the lecturer's own, or one that a student called out: it is shown, and its label is right."""
+        first, second = texts
+        values = {"first": first, "second": second, "label": label, "verdict": verdict, "chance": chance}
+        status = RIGHT if verdict == label else AGREED
+        with writing(self._engine) as connection:
+            of_round = {"room": self.id, "round": asked.id, "author": None, "status": status, "shown": True}
+            connection.execute(sa.insert(pair).values(**values, **of_round, sentence="", sent=0.0))
+
+    # --- the end ---
+
+    def close(self) -> None:
+        """Closes the room for phones; its data stay until they are deleted."""
+        with writing(self._engine) as connection:
+            connection.execute(sa.update(room).where(room.c.id == self.id).values(closed=True))
+
+    def delete(self) -> None:
+        """Deletes the room with everything in it."""
+        with writing(self._engine) as connection:
+            delete_room(connection, self.id)
+
+    def to_csv(self) -> str:
+        """Everything that was said in the room, as a CSV file: a line for each pair and each guess. Pairs that were
+        removed are left out."""
+        seen = self.overview()
+        with reading(self._engine) as connection:
+            asked = rounds(connection, self.id)
+            given = list(connection.execute(sa.select(guess).where(guess.c.round.in_([one.id for one in asked]))))
+        lines = list[tuple[object, ...]]()
+        for place, one in enumerate(asked, start=1):
+            texts = one.question.get("first", ""), one.question.get("second", "")
+            value = one.answer.get("value", "")
+            for _, by, said in (line for line in given if line.round == one.id):
+                answered = (said, one.model, value, one.answer.get("chance", ""), "", "")
+                lines.append((place, one.kind, seen.names.get(by, ""), *texts, "", *answered))
+            for said, count in one.hands.items():
+                answered = (said, one.model, value, one.answer.get("chance", ""), "", "")
+                lines.append((place, one.kind, f"{count} raised hands", *texts, "", *answered))
+            for sent in (line for line in seen.pairs if line.round == one.id):
+                by = "lecturer" if sent.author is None else seen.names.get(sent.author, "")
+                checks = "; ".join(label or "not sure" for label in seen.checks.get(sent.id, ()))
+                found = (sent.label, "", one.model, sent.verdict, round(sent.chance, 4), sent.status, checks)
+                lines.append((place, one.kind, by, sent.first, sent.second, *found))
+        return csv_text(HEADER, lines)
+
+    def _change_round(self, asked: int, **values: object) -> None:
+        with writing(self._engine) as connection:
+            this = round_.c.room == self.id, round_.c.id == asked
+            connection.execute(sa.update(round_).where(*this).values(**values))

@@ -1,0 +1,381 @@
+"""What phones in a room may do: join, guess, send pairs and check those of classmates; and what they show.
+
+Phones ask every two seconds. What is equal for all of a room is read at most twice a second.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine
+
+from core.desk.database import reading, writing
+from core.desk.schema import clean
+from core.json_types import JsonObject
+from core.rooms.room import (
+    AGREED,
+    BREAK,
+    CHECKING,
+    DISPUTED,
+    GUESS,
+    LONGEST_TEXT,
+    RIGHT,
+    NoRoom,
+    Room,
+    RoomError,
+    Round,
+    Sent,
+    TooFast,
+    checksum,
+    code_in,
+    counts_of,
+    current_round,
+    find_room,
+    sent_pairs,
+)
+from core.rooms.tables import LONGEST_NICKNAME, check, guess, pair, participant
+
+MOST_PARTICIPANTS = 400
+MOST_TRIES = 20
+"""How many wrong words a phone may try."""
+MOST_PAIRS = 10
+"""Pairs that a phone may send in a minute; :data:`MOST_OF_ROOM` bounds a room's."""
+MOST_OF_ROOM = 5_000
+LISTED = 10
+"""A phone's own pairs that it shows."""
+CHECKS = 2
+"""Classmates who must agree with the author."""
+PATIENCE = 60.0
+"""Seconds after which a pair that was sent to a classmate is sent to another one."""
+FRESH = 0.5
+"""Seconds for which what all phones of a room share is not read again."""
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A phone in a room, by its number there."""
+
+    id: int
+    nickname: str
+    joined: bool
+    muted: bool
+    tries: int
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What all phones of a room show."""
+
+    room: Room
+    round: Round | None
+    revealed: JsonObject | None
+    to_check: bool
+    read: float
+
+
+class Phones:
+    """The phones' side of all rooms in a database. Its methods raise NoRoom for a code without an open room, other
+    RoomErrors with one sentence, and DeskError if the database cannot be used. ``clock``: for this process alone;
+    ``now``: the time, by all servers."""
+
+    def __init__(
+        self, engine: Engine, clock: Callable[[], float] = time.monotonic, now: Callable[[], float] = time.time
+    ) -> None:
+        self._engine, self._clock, self._now = engine, clock, now
+        self._shared: dict[str, _Shared] = {}
+        self._lock = threading.Lock()
+
+    # --- what a phone shows ---
+
+    def state(self, code: str, token: str) -> JsonObject:
+        """What a phone shows."""
+        shared = self._of(code)
+        room, asked = shared.room, shared.round
+        with reading(self._engine) as connection:
+            me = _participant(connection, room, token)
+            if me is None or not me.joined:
+                return {"room": room.shown, "phase": "join", "needs_word": bool(room.word)}
+            shown: JsonObject = {"room": room.shown, "phase": "open", "nickname": me.nickname, "muted": me.muted}
+            if asked is None:
+                return shown | {"round": None}
+            own = self._own(connection, shared, asked, me)
+        if asked.kind == BREAK and own["check"] is None and shared.to_check and not me.muted:
+            own["check"] = self._next_check(room, asked, me)
+        return shown | {"round": {"id": asked.id, "kind": asked.kind, **asked.question, **own}}
+
+    def _own(self, connection: Connection, shared: _Shared, asked: Round, me: Participant) -> JsonObject:
+        if asked.kind == GUESS:
+            mine = sa.select(guess.c.value).where(guess.c.round == asked.id, guess.c.participant == me.id)
+            return {"mine": connection.scalar(mine) or "", "revealed": shared.revealed}
+        if asked.kind == BREAK:
+            sent = sent_pairs(connection, pair.c.round == asked.id, pair.c.author == me.id)[: -LISTED - 1 : -1]
+            return {"check": _open_check(connection, asked, me), "pairs": [shown_pair(one) for one in sent]}
+        return {"result": asked.result}
+
+    def _of(self, code: str) -> _Shared:
+        code = code_in(code)
+        with self._lock:
+            known = self._shared.get(code)
+        if known is None or self._clock() - known.read > FRESH:
+            known = self._read(code)
+        if known.room.closed:
+            raise NoRoom
+        return known
+
+    def _read(self, code: str) -> _Shared:
+        """Reads what a room's phones share; forgets rooms that nobody asks for."""
+        read = self._clock()
+        try:
+            room = find_room(self._engine, code)
+        except NoRoom:
+            self._forget(code)
+            raise
+        with reading(self._engine) as connection:
+            asked = current_round(connection, room.id)
+            revealed = None
+            if asked is not None and asked.kind == GUESS and asked.revealed:
+                revealed = told(asked, counts_of(connection, asked))
+            waiting = sa.select(pair.c.id).where(pair.c.room == room.id, pair.c.status == CHECKING).limit(1)
+            to_check = connection.scalar(waiting) is not None
+        found = _Shared(room, asked, revealed, to_check, read)
+        with self._lock:
+            self._shared = {name: one for name, one in self._shared.items() if read - one.read < PATIENCE}
+            self._shared[code] = found
+        return found
+
+    def _forget(self, code: str) -> None:
+        with self._lock:
+            self._shared.pop(code, None)
+
+    # --- what a phone does ---
+
+    def join(self, code: str, token: str, nickname: str = "", word: str = "") -> JsonObject:
+        """Lets a phone in, or gives it another nickname."""
+        room = self._of(code).room
+        with writing(self._engine) as connection:
+            me = _participant(connection, room, token)
+            if me is None:
+                count = sa.select(sa.func.count()).where(participant.c.room == room.id)
+                if int(connection.scalar(count) or 0) >= MOST_PARTICIPANTS:
+                    raise RoomError(f"{MOST_PARTICIPANTS} phones are in this room: ask the lecturer for another one")
+                new = {"room": room.id, "token": checksum(room.code, token), "joined": False, "muted": False}
+                connection.execute(sa.insert(participant).values(**new, nickname="", tries=0))
+                me = _participant(connection, room, token)
+            assert me is not None
+            values: JsonObject = {"nickname": clean(nickname, LONGEST_NICKNAME), "joined": True}
+            if room.word and not me.joined:
+                if me.tries >= MOST_TRIES:
+                    raise RoomError("this phone has tried too many words: ask the lecturer")
+                if checksum(room.code, word.strip().casefold()) != room.word:
+                    values = {"tries": me.tries + 1}
+            connection.execute(sa.update(participant).where(participant.c.id == me.id).values(**values))
+        if "joined" not in values:
+            raise RoomError("this is not the word of the room: type the word that the lecturer said")
+        return self.state(code, token)
+
+    def guess(self, code: str, token: str, round_id: int, value: str) -> None:
+        """Takes a phone's guess, which replaces its earlier one until the answer is revealed."""
+        room, asked, me = self._asked(code, token, round_id, GUESS)
+        if value not in values_of(asked):
+            raise RoomError("this is none of the answers: choose one of them")
+        with writing(self._engine) as connection:
+            latest = current_round(connection, room.id)
+            if latest is None or latest.id != asked.id or latest.revealed:
+                raise RoomError("this round is over: the answer is on the screen")
+            mine = guess.c.round == asked.id, guess.c.participant == me.id
+            if not connection.execute(sa.update(guess).where(*mine).values(value=value)).rowcount:
+                connection.execute(sa.insert(guess).values(round=asked.id, participant=me.id, value=value))
+
+    def prepare(
+        self, code: str, token: str, round_id: int, first: str, second: str, label: str
+    ) -> tuple[Round, Participant, Sent | None]:
+        """Checks a pair that a phone sends, before the model reads it: its round and author, and the pair itself if
+        this phone has sent it before. Raises TooFast if the phone has sent too many."""
+        room, asked, me = self._asked(code, token, round_id, BREAK)
+        if label not in {one["name"] for one in asked.question["classes"]}:
+            raise RoomError("this is none of the classes: choose the one that is right")
+        for text in (first, second):
+            if len(text) > LONGEST_TEXT:
+                raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most: shorten it")
+        with reading(self._engine) as connection:
+            own = pair.c.author == me.id
+            same = sent_pairs(connection, own, pair.c.round == asked.id, pair.c.first == first, pair.c.second == second)
+            if same:
+                return asked, me, same[0]
+            minute = sa.select(pair.c.sent).where(own, pair.c.sent > self._now() - 60).order_by(pair.c.sent)
+            latest = list(connection.scalars(minute))
+            if len(latest) >= MOST_PAIRS:
+                wait = max(1.0, latest[-MOST_PAIRS] + 60 - self._now())
+                raise TooFast(f"{MOST_PAIRS} pairs a minute are the most: wait {wait:.0f} s", wait)
+            of_room = sa.select(sa.func.count()).where(pair.c.room == room.id)
+            if int(connection.scalar(of_room) or 0) >= MOST_OF_ROOM:
+                raise RoomError(f"this room has {MOST_OF_ROOM:,} pairs, and takes no more")
+        return asked, me, None
+
+    def keep(
+        self, asked: Round, me: Participant, texts: Sequence[str], label: str, verdict: str, chance: float
+    ) -> Sent:
+        """Stores a pair with the model's verdict. One that fools the model goes to classmates."""
+        first, second = texts
+        status = RIGHT if verdict == label else CHECKING
+        known = {"room": asked.room, "round": asked.id, "author": me.id, "first": first, "second": second}
+        values = {**known, "label": label, "verdict": verdict, "chance": chance, "status": status}
+        with writing(self._engine) as connection:
+            new = sa.insert(pair).values(**values, sentence="", shown=False, sent=self._now()).returning(pair.c.id)
+            (sent,) = sent_pairs(connection, pair.c.id == connection.execute(new).scalar_one())
+        return sent
+
+    def own_pair(self, code: str, token: str, pair_id: int) -> tuple[Round, Sent]:
+        """A phone's own pair, and its round."""
+        room, me = self._me(code, token)
+        with reading(self._engine) as connection:
+            found = sent_pairs(connection, pair.c.id == pair_id, pair.c.room == room.id, pair.c.author == me.id)
+            asked = self._of(code).round
+        if not found or asked is None or found[0].round != asked.id:
+            raise RoomError("this pair is not in this round")
+        return asked, found[0]
+
+    def explain(self, sent: Sent, sentence: str) -> None:
+        """Stores the sentence about a pair."""
+        with writing(self._engine) as connection:
+            connection.execute(sa.update(pair).where(pair.c.id == sent.id).values(sentence=sentence))
+
+    def check(self, code: str, token: str, pair_id: int, label: str) -> None:
+        """Takes a classmate's label of a pair; "unsure" for none."""
+        room, me = self._me(code, token)
+        with writing(self._engine) as connection:
+            mine = check.c.pair == pair_id, check.c.participant == me.id
+            if connection.scalar(sa.select(check.c.pair).where(*mine, check.c.label.is_(None))) is None:
+                raise RoomError("this pair is no longer to be checked")
+            (sent,) = sent_pairs(connection, pair.c.id == pair_id, pair.c.room == room.id)
+            asked = current_round(connection, room.id)
+            classes = {one["name"] for one in asked.question["classes"]} if asked is not None else set()
+            if label != "unsure" and label not in classes:
+                raise RoomError("this is none of the classes: choose the one that is right")
+            given = sa.update(check).where(*mine).values(label="" if label == "unsure" else label)
+            connection.execute(given)
+            settle(connection, sent)
+
+    # --- helpers ---
+
+    def _me(self, code: str, token: str) -> tuple[Room, Participant]:
+        room = self._of(code).room
+        with reading(self._engine) as connection:
+            me = _participant(connection, room, token)
+        if me is None or not me.joined:
+            raise RoomError("this phone has not joined the room: load the page again")
+        if me.muted:
+            raise RoomError("the lecturer has muted this phone")
+        return room, me
+
+    def _asked(self, code: str, token: str, round_id: int, kind: str) -> tuple[Room, Round, Participant]:
+        room, me = self._me(code, token)
+        asked = self._of(code).round
+        if asked is None or asked.id != round_id:  # the round may be newer than what was last read
+            asked = self._read(room.code).round
+        if asked is None or asked.id != round_id or asked.kind != kind:
+            raise RoomError("this round is over: the next one comes by itself")
+        return room, asked, me
+
+    def _next_check(self, room: Room, asked: Round, me: Participant) -> JsonObject | None:
+        """Gives the phone a classmate's pair to check, if one needs it."""
+        late = self._now() - PATIENCE
+        with reading(self._engine) as connection:
+            if not _to_check(connection, asked, me, late):
+                return None
+        with writing(self._engine) as connection:
+            found = _to_check(connection, asked, me, late)
+            if not found:
+                return None
+            values = {"pair": found[0].id, "participant": me.id, "asked": self._now(), "label": None}
+            connection.execute(sa.insert(check).values(**values))
+        return _asked_about(found[0])
+
+
+def shown_pair(sent: Sent) -> JsonObject:
+    """A pair as its author's phone shows it."""
+    names = ("id", "first", "second", "label", "verdict", "chance", "fooled", "sentence", "status")
+    return {name: getattr(sent, name) for name in names}
+
+
+def values_of(asked: Round) -> list[str]:
+    """The answers that can be given in a round of guessing: classes, or positions of words."""
+    word = asked.question.get("word")
+    if word is None:
+        return [one["name"] for one in asked.question["classes"]]
+    return [str(index) for index in range(len(word["tokens"][1 - word["side"]]))]
+
+
+def titles_of(asked: Round) -> dict[str, str]:
+    """How the answers of a round are shown."""
+    word = asked.question.get("word")
+    if word is None:
+        return {one["name"]: one["title"] for one in asked.question["classes"]}
+    return {str(index): token for index, token in enumerate(word["tokens"][1 - word["side"]])}
+
+
+def told(asked: Round, counts: dict[str, int]) -> JsonObject:
+    """What is revealed after a round of guessing: all classes, or the words that were named."""
+    titles, answer = titles_of(asked), str(asked.answer["value"])
+    named = [one for one in titles if "word" not in asked.question or not asked.question["word"] or counts.get(one)]
+    listed = [one for one in titles if one in named or one == answer]
+    people = str(asked.answer.get("people") or "")
+    bars = [{"value": one, "title": titles[one], "count": counts.get(one, 0)} for one in listed]
+    return {"counts": bars, "answer": answer, "chance": asked.answer.get("chance"), "people": people}
+
+
+def settle(connection: Connection, sent: Sent) -> None:
+    """Decides a pair after a check: as soon as a classmate gives another label it is disputed."""
+    query = sa.select(check.c.label).where(check.c.pair == sent.id, check.c.label.is_not(None), check.c.label != "")
+    labels = list(connection.scalars(query))
+    status = DISPUTED if any(label != sent.label for label in labels) else AGREED if len(labels) >= CHECKS else ""
+    if status and sent.status == CHECKING:
+        connection.execute(sa.update(pair).where(pair.c.id == sent.id).values(status=status))
+
+
+def _participant(connection: Connection, room: Room, token: str) -> Participant | None:
+    columns = [participant.c[name] for name in Participant.__dataclass_fields__]
+    mine = participant.c.room == room.id, participant.c.token == checksum(room.code, token)
+    found = connection.execute(sa.select(*columns).where(*mine)).one_or_none()
+    return None if found is None else Participant(*found)
+
+
+def _asked_about(sent: Sent) -> JsonObject:
+    return {"pair": sent.id, "first": sent.first, "second": sent.second}
+
+
+def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonObject | None:
+    """The pair that a phone was asked to check, as long as a check of it is needed."""
+    mine = check.c.participant == me.id, check.c.label.is_(None)
+    given = sa.select(check.c.pair).where(*mine)
+    found = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING, pair.c.id.in_(given))
+    return _asked_about(found[0]) if found else None
+
+
+def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> list[Sent]:
+    """The pairs of classmates that need a check which this phone can make, oldest first."""
+    muted = sa.select(participant.c.id).where(participant.c.room == asked.room, participant.c.muted)
+    waiting = sent_pairs(
+        connection,
+        pair.c.round == asked.id,
+        pair.c.status == CHECKING,
+        pair.c.author != me.id,
+        pair.c.author.not_in(muted),
+    )
+    if not waiting:
+        return []
+    of_these = sa.select(check.c.pair, check.c.participant, check.c.asked, check.c.label).where(
+        check.c.pair.in_([one.id for one in waiting])
+    )
+    busy, mine = Counter[int](), set[int]()
+    for number, by, when, label in connection.execute(of_these):
+        if by == me.id:
+            mine.add(number)
+        if label or (label is None and when > late):  # sure, or still to come
+            busy[number] += 1
+    return [one for one in waiting if one.id not in mine and busy[one.id] < CHECKS]

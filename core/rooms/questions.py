@@ -1,0 +1,113 @@
+"""What a room asks, and what the model answers."""
+
+from __future__ import annotations
+
+from core.checkpoint import Checkpoint
+from core.effects.asked_pair import AskedPair
+from core.effects.reason import reason_for
+from core.effects.words import Progress, unheard
+from core.evaluation.suites import exchange, kind_of_exchange
+from core.evidence import AttentionMap, Explanation
+from core.explain import explain
+from core.json_types import JsonObject
+from core.reading.shared_words import differing, only_in
+from core.reading.tokens import norms
+from core.rooms.room import LONGEST_TEXT, RoomError
+from core.wording import class_names
+
+WordAt = tuple[int, int]
+"""The text (0 or 1) and the position in it of a word that is asked about."""
+ORDER, OTHER = "the order of the words", "several differences"
+
+
+def check_model(checkpoint: Checkpoint) -> None:
+    """Raises RoomError for a model without classes of pairs, with which no round can be played."""
+    if checkpoint.single or len(checkpoint.labels) < 2:
+        raise RoomError(
+            f"{checkpoint.card['title']} does not choose a class for a pair of texts: choose another model for a room"
+        )
+
+
+def question(checkpoint: Checkpoint, first: str, second: str, word: WordAt | None = None) -> JsonObject:
+    """What phones show in a round on this pair. Raises PairError for a text without words, RoomError for a text that
+    is too long, or a word that attends to none."""
+    for text in (first, second):
+        if len(text) > LONGEST_TEXT:
+            raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most for a room: shorten it")
+    roles = [checkpoint.roles["first"], checkpoint.roles["second"]]
+    titles = class_names(checkpoint.labels, checkpoint.judged if checkpoint.judged in roles else roles[1])
+    classes = [{"name": name, "title": title} for name, title in zip(checkpoint.labels, titles, strict=True)]
+    asked: JsonObject = {"roles": roles, "first": first, "second": second, "classes": classes, "word": None}
+    if word is not None:
+        explanation = _read(checkpoint, first, second)
+        tokens = [[token.text for token in side.tokens] for side in explanation.sentences]
+        asked["word"] = {"side": word[0], "index": word[1], "tokens": tokens}
+    return asked
+
+
+def answer(checkpoint: Checkpoint, first: str, second: str, word: WordAt | None = None) -> JsonObject:
+    """The model's answer to a :func:`question`: its verdict, or the word of the other text on which the word has the
+    largest weight, with the probability or weight."""
+    explanation = _read(checkpoint, first, second)
+    if word is None:
+        return {"value": explanation.verdict, "chance": max(explanation.probabilities)}
+    side, index = word
+    attention = attending(explanation, side)
+    if attention is None or index >= len(attention.weights):
+        raise RoomError("this word attends to no other: choose another word, or ask for the verdict")
+    weights = attention.weights[index][: len(explanation.sentences[1 - side].tokens)]
+    best = max(range(len(weights)), key=weights.__getitem__)
+    return {"value": str(best), "chance": weights[best]}
+
+
+def attending(explanation: Explanation, side: int) -> AttentionMap | None:
+    """The map in which the words of a text attend to those of the other, if the model has one."""
+    role = explanation.sentences[side].role
+    maps = (one for one in explanation.evidence if isinstance(one, AttentionMap))
+    return next((one for one in maps if one.rows == role and one.units == "words" and one.weights), None)
+
+
+def askable(checkpoint: Checkpoint, first: str, second: str) -> list[tuple[WordAt, str]]:
+    """The words of a pair that attend to a word of the other text."""
+    explanation = _read(checkpoint, first, second)
+    return [
+        ((side, index), token.text)
+        for side in (1, 0)
+        if attending(explanation, side) is not None
+        for index, token in enumerate(explanation.sentences[side].tokens)
+        if any(map(str.isalnum, token.text))
+    ]
+
+
+def verdict(checkpoint: Checkpoint, first: str, second: str) -> tuple[str, float]:
+    """The model's class for a pair, and its probability. Raises PairError for a text without words."""
+    found = explain(checkpoint, first, second, records=())
+    return found.verdict, max(found.probabilities)
+
+
+def sentence(checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard) -> str:
+    """The reason for the model's verdict on a pair."""
+    return reason_for(AskedPair(checkpoint, first, second), progress).sentence
+
+
+def difference(first: str, second: str) -> str:
+    """What differs between the texts of a pair, in a few words: the kind of an exchanged word, the exchange itself, or
+    the words that only one of them has."""
+    changed = exchange(first, second)
+    if changed:
+        return kind_of_exchange(*changed) or f"{changed[0]} / {changed[1]}"
+    one, other = norms(first.rstrip(".")), norms(second.rstrip("."))
+    if one == other:
+        return "nothing"
+    if sorted(one) == sorted(other):
+        return ORDER
+    stretches = [*differing(one, other)]
+    if len(stretches) == 1:
+        here, there = stretches[0]
+        return f"+ {' '.join(other[there])}" if one[here] == [] else f"− {' '.join(one[here])}"
+    new = [other[place] for place in only_in(other, one)]
+    return f"+ {new[0]}" if len(new) == 1 and len(stretches) <= 2 else OTHER
+
+
+def _read(checkpoint: Checkpoint, first: str, second: str) -> Explanation:
+    return explain(checkpoint, first, second, records=(AttentionMap,))
