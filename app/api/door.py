@@ -80,18 +80,17 @@ async def read_body(request: Request, most: int = LONGEST_BODY) -> JsonObject:
 
 async def answered(asked: Asked, client: str) -> bytes:
     """The answer to a question as JSON, computed as for a page. Raises Refused."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Update] = loop.create_future()
+    loop, done = asyncio.get_running_loop(), asyncio.Queue[Update]()
 
     def tell(update: Update) -> None:
         if update.last:
             with contextlib.suppress(RuntimeError):  # the server is shutting down
-                loop.call_soon_threadsafe(lambda: done.done() or done.set_result(update))
+                loop.call_soon_threadsafe(done.put_nowait, update)
 
     key, compute, lane, size = asked
     leave = EXECUTOR.ask(key, compute, client, tell, lane=lane, size=size)
     try:
-        update = await done
+        update = await done.get()
     finally:
         leave()
     if update.error:

@@ -205,7 +205,9 @@ def test_bodies_that_are_too_long_or_no_object_are_refused(client):
 
 def test_with_a_base_path_the_routes_are_there_with_and_without_it(monkeypatch):
     monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/lens/"}.get)
-    assert [route.path for route in routes()] == ["/api/{kind}", "/lens/api/{kind}"]
+    paths = [route.path for route in routes()]
+    there = [path.removeprefix("/lens") for path in paths if path.startswith("/lens")]
+    assert there == [path for path in paths if not path.startswith("/lens")] and "/api/{kind}" in there
 
 
 def test_every_line_of_the_documentation_is_answered(server):

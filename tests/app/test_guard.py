@@ -10,6 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from app.api import guard
 from app.api.guard import TOKEN, Guard, client_of
 
 
@@ -40,6 +41,8 @@ def settings(monkeypatch):
     }
     monkeypatch.setattr(st, "get_option", own.get)
     monkeypatch.setattr("streamlit.config.get_option", own.get)
+    monkeypatch.setattr(guard, "is_manually_set", lambda name: bool(own.get(name)))
+    guard._secret.cache_clear()
     monkeypatch.delenv("PAIRLENS_USER_HEADER", raising=False)
     return own
 
@@ -152,9 +155,24 @@ def test_a_client_is_a_browser_with_the_servers_token_or_an_address(settings):
     assert named(one) == named(another) == "203.0.113.9", "only pages give tokens"
     for client in (one, another):
         cookie = client.get("/").headers["set-cookie"]
-        assert cookie.startswith(f"{TOKEN}=") and cookie.endswith("; HttpOnly; Path=/; SameSite=Lax")
-        assert "set-cookie" not in client.get("/").headers, "a browser keeps its token"
+        assert cookie.startswith(f"{TOKEN}=") and cookie.endswith("; HttpOnly; Max-Age=86400; Path=/; SameSite=Lax")
+        assert client.get("/").headers["set-cookie"] == cookie, "a browser keeps its token, for another day"
     assert named(one) == named(one) == one.cookies[TOKEN] != named(another) == another.cookies[TOKEN]
+
+
+def test_a_token_outlives_the_server_and_is_known_to_others_of_its_desk(settings, tmp_path, monkeypatch):
+    """Unless a secret is set, one lies in the desk's folder: a lecturer and their class are known after a restart."""
+    settings["server.cookieSecret"] = ""
+    desks = [tmp_path / "desk", tmp_path / "other"]
+    names = {}
+    for folder in (*desks, desks[0]):
+        monkeypatch.setenv("PAIRLENS_DESK", str(folder))
+        guard._secret.cache_clear()
+        header = {"Cookie": f"{TOKEN}={names.get(folder, '')}"}
+        assert named(visitor(), **header) == names.get(folder, "203.0.113.9")
+        names[folder] = visitor().get("/", headers=header).cookies[TOKEN]
+    secrets = [(desk / "cookie-secret").read_bytes() for desk in desks]
+    assert len({*secrets, b""}) == 3 and (desks[0] / "cookie-secret").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("forged", ["", "x", ".", "a.b", "é.é", "0123456789abcdef." + "0" * 64])

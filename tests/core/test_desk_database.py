@@ -17,6 +17,7 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.file_state import FileState, RowState
 from core.errors import DeskError
+from core.rooms import tables
 from tests.core.write_tags import CLASSES, FILE, THREADS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +45,7 @@ def test_the_migrations_make_the_schema_and_attconvs_kinds_of_error(annotations,
         "other",
     ]
     with sa.create_engine(database).connect() as connection:
+        assert tables.metadata is schema.metadata
         assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
     assert [tag.name for tag in Annotations(open_database()).taxonomy()] == names
 

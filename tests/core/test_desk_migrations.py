@@ -20,7 +20,7 @@ LATER = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "later", "0.2.0"
+revision, down_revision = "later", "rooms"
 
 
 def upgrade():
