@@ -112,9 +112,10 @@ def ready(
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
     net, optimizer = fabric.setup(net, optimizer)
-    # Each process draws different dropout masks.
+    run = TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
+    # Each process draws different dropout masks; loading teachers draws numbers, too, unless they are in memory.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
-    return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
+    return run
 
 
 @dataclass

@@ -6,10 +6,12 @@ import gzip
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.evaluation.suites import SUITES
 from trainers import recipe as recipes
 
 WORDS = [
@@ -90,6 +92,15 @@ def paraphrases(source: random.Random, count: int) -> Iterator[tuple[int, str, s
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Linguistic features are kept for the tests alone, not in the home of whoever runs them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training answers a dozen pairs of each suite at its end, instead of all 2,700 (test_probe.py)."""
+    few = {name: replace(suite) for name, suite in SUITES.items()}
+    for suite in few.values():
+        vars(suite)["pairs"] = replace(suite.pairs, rows=suite.pairs.rows[:: len(suite.pairs.rows) // 12])
+    monkeypatch.setattr("trainers.train.SUITES", few)
 
 
 @pytest.fixture(scope="session")
