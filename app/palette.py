@@ -124,3 +124,10 @@ def css_variables(prefix: str = "--") -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
     colours = "".join(f"{prefix}{name}:light-dark({light},{dark});" for name, (light, dark) in COLOURS.items())
     return f"{colours}{prefix}strongest:{100 * STRONGEST_TINT:.0f}%;"
+
+
+def theme_variables() -> tuple[str, str]:
+    """The colours as CSS custom properties, of the light and of the dark theme, for phones too old for
+    ``light-dark()``."""
+    light, dark = ("".join(f"--{name}:{shades[theme]};" for name, shades in COLOURS.items()) for theme in (0, 1))
+    return light, dark

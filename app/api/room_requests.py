@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from app.api import answers
 from app.api.answers import Asked
 from app.api.refusals import Refused, sentence
+from app.palette import class_colours
 from app.rooms.database import rooms
 from core.errors import DeskError, UserError
 from core.json_types import JsonObject, checked
@@ -90,10 +91,15 @@ def refusing(ask: Callable[[Phones], R]) -> R:
         raise Refused(422, sentence(str(error))) from None
 
 
+def state(phones: Phones, code: str, token: str) -> JsonObject:
+    """What a phone shows, with the colours of the round's classes."""
+    return _coloured(phones.state(code, token))
+
+
 def join(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
     """Lets a phone in, and returns what it shows."""
     asked = _checked(body, Join)
-    return phones.join(code, token, asked.nickname, asked.word)
+    return _coloured(phones.join(code, token, asked.nickname, asked.word))
 
 
 def guess(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
@@ -144,6 +150,15 @@ def explain(phones: Phones, pair: Unexplained, found: bytes) -> JsonObject:
     said = str(json.loads(found)["sentence"])
     phones.explain(pair.sent, said)
     return {"sentence": said}
+
+
+def _coloured(shown: JsonObject) -> JsonObject:
+    asked = shown.get("round")
+    if not asked or not asked.get("classes"):
+        return shown
+    colours = class_colours([one["name"] for one in asked["classes"]])
+    classes = [{**one, "colours": shades} for one, shades in zip(asked["classes"], colours, strict=True)]
+    return {**shown, "round": {**asked, "classes": classes}}
 
 
 def _question(kind: str, model: str, first: str, second: str) -> Asked:

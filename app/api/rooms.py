@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from app.api.door import answered, read_body, refusal_of
 from app.api.guard import client_of, token_of
 from app.api.limits import Limit
 from app.api.refusals import Refused
+from app.palette import theme_variables
 from core.json_types import JsonObject
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
@@ -47,7 +49,8 @@ THREADS = ThreadPoolExecutor(6, "rooms")
 def routes(base: str) -> list[BaseRoute]:
     """The phones' routes below a path."""
     return [
-        Route(f"{base}/room", page),
+        Route(f"{base}/room", lambda request: RedirectResponse("room/", headers=HEADERS)),  # its files are below room/
+        Route(f"{base}/room/", page),
         Route(f"{base}/room/static/{{name}}", static),
         Route(f"{base}/room/{{code}}", page),
         Route(f"{base}/room/{{code}}/state", state),
@@ -63,9 +66,22 @@ def page(request: Request) -> Response:
 def static(request: Request) -> Response:
     """Its script and its style."""
     name = request.path_params["name"]
-    if name not in ("phone.js", "phone.css"):
+    if name not in FILES:
         return JSONResponse({"error": "There is no such file."}, 404, HEADERS)
-    return FileResponse(PAGE / name, headers=HEADERS)
+    return Response(_file(name), headers=HEADERS, media_type=FILES[name])
+
+
+@functools.cache
+def _file(name: str) -> str:
+    from app.components.bundle import bundle  # here, because it imports all panels
+
+    if name.endswith(".js"):
+        entry = PAGE / name
+        return bundle(entry, sorted({*PAGE.glob("*.js")} - {entry}), {})
+    text = (PAGE / name).read_text(encoding="utf-8")
+    for theme, variables in zip(("light", "dark"), theme_variables(), strict=True):
+        text = text.replace(f"/*{theme}*/", variables)
+    return text
 
 
 def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Callable[[Request], Awaitable[Response]]:
@@ -88,7 +104,9 @@ def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Calla
 @_answering
 async def state(request: Request, token: str) -> JsonObject:
     """What the phone shows."""
-    return await _in_thread(lambda phones: phones.state(request.path_params["code"], token))
+    from app.api import room_requests as requests
+
+    return await _in_thread(lambda phones: requests.state(phones, request.path_params["code"], token))
 
 
 @_answering
