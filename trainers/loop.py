@@ -45,6 +45,7 @@ from trainers.processes import check_agreement
 from trainers.progress_reporter import ProgressReporter, ServerGoneError, StopAskedError
 from trainers.recipe import Recipe
 from trainers.resume import Progress
+from trainers.row_chances import RowChances
 from trainers.set_up import (
     Options,
     check_settings,
@@ -158,6 +159,8 @@ class TrainingRun:
         if most and (isinstance(self.average, TrainedWords) or self.words is not default_table()):
             most = 0  # a table of its own for each epoch would take many times the weights
         self.kept_epochs = KeptEpochs(self.options.out, most)
+        total = functools.partial(self.fabric.all_reduce, reduce_op="sum")
+        self.row_chances = RowChances(self.options.out, data, recipe.labels, total, device)
         self.reporter = ProgressReporter(self.options.out, self.options.server) if self.options.server else None
 
     def batches(self, epoch: int) -> list[np.ndarray]:
@@ -181,6 +184,7 @@ class TrainingRun:
         if saved is None:
             if self.fabric.is_global_zero:
                 self.kept_epochs.clear()
+                self.row_chances.clear()
             return
         self.progress, tensors = saved
         self.model.load_state_dict(_part(tensors, "model."))
@@ -188,6 +192,7 @@ class TrainingRun:
         self.best = {name: value.to(self.fabric.device) for name, value in _part(tensors, "best.").items()}
         resume.restore_optimizer(self.optimizer, tensors)
         self.loss.copy_(tensors["loss"])
+        self.row_chances.resume(tensors.get("row_chances"), first=self.fabric.is_global_zero)
         # Cloned: torch reads a row as if it were the first one, and then finds no state or crashes.
         torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank].clone())
         if "random.cuda" in tensors and self.fabric.device.type == "cuda":
@@ -201,6 +206,7 @@ class TrainingRun:
         tensors |= {f"best.{k}": v for k, v in self.best.items()}
         tensors |= resume.optimizer_tensors(self.optimizer)
         tensors["loss"] = self.fabric.all_reduce(self.loss.clone(), reduce_op="mean")
+        tensors["row_chances"] = self.row_chances.state()
         tensors["random.cpu"] = self._gathered(torch.get_rng_state())
         if self.fabric.device.type == "cuda":
             tensors["random.cuda"] = self._gathered(torch.cuda.get_rng_state())
@@ -268,6 +274,7 @@ class TrainingRun:
         self.note(loss, scores)
         progress.epoch, progress.batch = progress.epoch + 1, 0
         self.loss.zero_()
+        self.row_chances.end_epoch(progress.epoch, write=self.fabric.is_global_zero)
         if self.fabric.is_global_zero:
             self.kept_epochs.add(self.average, progress.epoch, lambda: self._card({self.recipe.dev.name: scores}))
         self.keep()
@@ -287,7 +294,8 @@ class TrainingRun:
         weights = self.weights[whole]  # [B]
         total = weights.sum()
         own, weights = rows[rank::world], weights[rank::world]
-        if not len(own):  # a process without rows would leave the others waiting
+        shared = len(own)
+        if not shared:  # a process without rows would leave the others waiting
             own, weights = rows[:1], weights.new_zeros(1)
         batch, labels = self.epoch_set.batch(own, self.vectors)
         at = torch.from_numpy(own).to(labels.device)
@@ -295,6 +303,7 @@ class TrainingRun:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
         logits = self.net([side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra)
+        self.row_chances.record(at[:shared], logits[:shared])
         losses = F.cross_entropy(logits, self.targets[at], reduction="none")
         loss = world * torch.dot(losses, weights) / total
         if recipe.diversity:
@@ -366,6 +375,7 @@ class TrainingRun:
             text = self._card(results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             self.kept_epochs.finish()
+            self.row_chances.finish(self.progress.epoch)
             (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written

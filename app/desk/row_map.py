@@ -46,9 +46,8 @@ def view(opened: OpenRun) -> None:
     names = [name for name, column in columns.items() if column.dimension or column.kind in ("number", "set")]
     names += [name for name in columns if name.startswith("slice.")]
     first = column_of("right", opened.model) if opened.run.labelled else column_of("predicted", opened.model)
-    names = list(
-        dict.fromkeys([first, column_of("predicted", opened.model), "gold", column_of("p", opened.model), *names])
-    )
+    predicted, region, p = (column_of(name, opened.model) for name in ("predicted", "region", "p"))
+    names = [name for name in dict.fromkeys([first, predicted, "gold", region, p, *names]) if name in columns]
     by = st.selectbox("Colour by", names, key=f"desk map colour {opened.model} {opened.file}")
     dark = st.context.theme.type == "dark"
     version = opened.version, opened.model, by, PAGE.state.filter, dark

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.data.labels import is_number
+from core.desk.dynamics import LearnedRows, recorded
 from core.desk.run import LETTERS, Run, column_of, prediction_of
 from core.desk.training_rows import learned_rows
 
@@ -90,7 +91,7 @@ def facts(run: Run) -> dict[str, Cells]:
         "gold": cells(gold, "text", "the file's label", dimension="gold label", grades=grades),
         "held_back": cells(run.held_back, "yes", "the half of the rows, by a hash of the id, to confirm a finding on"),
     }
-    learned = learned_rows(run)
+    learned, trained = learned_rows(run), recorded(run)
     for i, model in enumerate(run.models):
         # Rounded, because 0.7 in float32 is less than a filter's 0.7.
         chances, answers = (values.astype(float).round(6) for values in (model.probabilities, model.answers))
@@ -118,12 +119,33 @@ def facts(run: Run) -> dict[str, Cells]:
         if i in learned:
             about = f"whether {model.title} learned from the pair"
             known["learned"] = cells(learned[i], "yes", about, dimension=f"learned by {LETTERS[i]}")
+        if i in trained:
+            known |= _of_training(trained[i], LETTERS[i])
         out |= of_model(i, known)
         for at, label_name in enumerate(model.labels):
             name = class_column(i, label_name)
             about = f"probability of {label_name}"
             out.setdefault(name, cells(chances[:, at], "number", about, share=share))
     return out
+
+
+def _of_training(rows: LearnedRows, letter: str) -> dict[str, Cells]:
+    """How a model learned these rows (:class:`core.checkpoint.dynamics.TrainingDynamics`)."""
+
+    def of_rows(values: np.ndarray, kind: str, about: str, **more: Any) -> Cells:
+        return cells(rows.of_rows(values), kind, f"{about} ({letter})", unknown=~rows.known, **more)
+
+    training = rows.training
+    mean, spread, right = (
+        values.round(6) for values in (training.confidence, training.variability, training.correctness)
+    )
+    about = "easy, ambiguous or hard for the model in training"
+    return {
+        "confidence": of_rows(mean, "number", "mean probability of the label over the epochs of training", share=True),
+        "variability": of_rows(spread, "number", "standard deviation of this probability over the epochs"),
+        "correctness": of_rows(right, "number", "share of the epochs in which the label was predicted", share=True),
+        "region": of_rows(training.regions, "text", about, dimension=f"region in the training of {letter}"),
+    }
 
 
 def class_column(model: int, label: str) -> str:

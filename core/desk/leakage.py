@@ -16,7 +16,7 @@ from core.desk.run import LETTERS, Run
 from core.desk.table import RunTable
 
 _OF_PEOPLE = {"gold", "tags", "notes", "settled"}
-_OF_OWN_MODEL = {"right", "p_gold", "label", "distance"}
+_OF_OWN_MODEL = {"right", "p_gold", "label", "distance", "confidence", "variability", "correctness", "region"}
 """A model's columns (A.right, …) that compare its prediction with the label, or repeat the prediction."""
 _OF_FILE = re.compile(r"(?i)(^|[\W_])(right|wrong|(in)?correct|failed|pred(icted|iction)?)$")
 """Names of a file's columns with the outcome of some model: bert_correct, A.right, predicted."""

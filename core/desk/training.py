@@ -23,7 +23,7 @@ from core.adaptation.adapt import Examples, fit
 from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.features import feature_vectors
 from core.card import Card, is_external
-from core.checkpoint import epochs, learned, load_named
+from core.checkpoint import dynamics, epochs, learned, load_named
 from core.checkpoint.unlisted import TRAINING, folder_of, new_name, remove_old, unlisted
 from core.data import Dataset, Example
 from core.data.labels import key
@@ -274,6 +274,8 @@ def _publish(plan: Plan, run: Path) -> None:
     card = read_json(run / "card.json") | {"name": plan.name}
     with whole_folder(plan.folder, last="card.json") as scratch:
         shutil.copyfile(run / "weights.safetensors", scratch / "weights.safetensors")
+        with contextlib.suppress(FileNotFoundError):  # of a training that was begun before it was recorded
+            shutil.copyfile(run / dynamics.FILE, scratch / dynamics.FILE)
         learned.write(scratch, ((row.first, row.second) for row in plan.learned))
         (scratch / "card.json").write_text(json_text(card), encoding="utf-8")
         epochs.copy(run, plan.folder, plan.name, plan.title)

@@ -11,6 +11,7 @@ import numpy as np
 from core.card import Card
 from core.checkpoint import available
 from core.checkpoint.learned import learned_hashes, pair_hashes
+from core.desk import dynamics
 from core.desk.jobs import checkpoint_named
 from core.desk.run import LETTERS, Run, column_of
 from core.evaluation.intervals import wilson
@@ -24,12 +25,14 @@ def training_notes(run: Run, cards: Mapping[int, Card]) -> list[str]:
     """A sentence about each model that learned from some of the run's rows, with its scores on these and on the
     others; or that was trained on a file of the run's name, or on another part of the same training set. ``cards``: the
     cards of the run's models, by index, without models that are not installed."""
-    return [_scores_apart(run, model, rows) for model, rows in learned_rows(run).items()] + [
+    by_name = [
         f"{LETTERS[model]} ({run.models[model].title}) was trained on {source}, which this file seems to be (or a part "
         "of it): scores on training rows do not show how well a model does on new ones."
         for model, card in cards.items()
         if (source := _source(run.dataset.name, card))
     ]
+    learned = [_scores_apart(run, model, rows) for model, rows in learned_rows(run).items()]
+    return learned + by_name + dynamics.sentences(run, dynamics.recorded(run))
 
 
 def learned_rows(run: Run) -> dict[int, np.ndarray]:

@@ -12,7 +12,7 @@ import pytest
 from app.desk import adapting, choosing
 from app.page_state.explore import ExploreState
 from core import training_progress
-from core.checkpoint import PRETRAINED, available, load_named, read_card
+from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_card
 from core.checkpoint.unlisted import TRAINING, base_of, folder_of
 from core.data import read
 from core.desk import store, trainer, training
@@ -224,6 +224,8 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     assert {*model.labels} == {SAME, OTHER} and not (folder / TRAINING).exists() and not training.unfinished()
     # Each of its epochs is a model, and the last ten are kept.
     epochs = [record["epoch"] for record in card["epochs"]]
+    learned = dynamics.read(folder)
+    assert learned is not None and len(learned.chances) == len(epochs) and 25 < len(learned.rows) < 32
     assert [one.epoch for one in beside(store.folder_of(run.sha256), model.sha256).epochs] == epochs
     own = load_named(f"{model.model}@{epochs[-1]}")
     assert own.card["title"] == f"Tiny, events, epoch {epochs[-1]}" and own.name == f"{model.model}@{epochs[-1]}"

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import shutil
 from dataclasses import replace
 
@@ -10,13 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from core.checkpoint import dynamics
 from core.data import DataError, read
 from core.data.picked import Picked
 from core.data.stream import seen_in
 from core.desk import folders, store
+from core.desk.filters import rows_of
+from core.desk.leakage import without_leaks
 from core.desk.prediction import prediction
 from core.desk.run import Run, fitting
 from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of, unfinished
+from core.desk.table import open_table
 from core.desk.training_rows import training_notes
 from core.errors import DeskError, RunError
 from core.evaluation import parts
@@ -375,6 +380,41 @@ def test_whoever_predicts_again_while_the_parts_are_deleted_keeps_the_new_ones(r
     assert [model.sha256 for model in other.finish(header, 1).models] == [ONE]
     next_one.close()
     assert not list(folder.glob(".parts-*"))
+
+
+def test_how_a_model_learned_its_training_rows_is_in_columns(run, tmp_path, monkeypatch):
+    """Rows 0 to 3 were trained on, row 1 with another label and row 2 with spaces; a row of another file too."""
+    rows = [(row.first, row.second, row.label) for row in run.dataset.rows]
+    others = (f" {rows[2][0]}", f"{rows[2][1]} ", "Neutral"), (*rows[1][:2], "neutral"), ("a", "b", "c")
+    trained = [rows[3], rows[0], *others]
+    chances = [[0.9, -0.0, 0.75, 0.9, 0.5], [0.95, -0.25, 0.25, 0.9, 0.5]]
+    found = dynamics.TrainingDynamics(dynamics.row_hashes(trained), np.asfortranarray(chances, dtype=np.float16))
+    folder = tmp_path / "own"
+    folder.mkdir()
+    dynamics.write(folder, found)
+    monkeypatch.setattr("core.desk.dynamics.checkpoint_named", lambda model: {"one": "own"}.get(model.model))
+    monkeypatch.setattr("core.desk.dynamics.available", lambda: {"own": folder})
+    table = open_table(run, known=bool)
+    names = ["A.confidence", "A.variability", "A.correctness", "A.region"]
+    shown = list(zip(*(column.to_pylist() for column in table.take(np.arange(len(rows)), names).columns), strict=True))
+    spreads = [float(np.std(np.abs(np.array(own, dtype=np.float16)))) for own in zip(*chances, strict=True)]
+    for place, at in ((0, 1), (2, 2), (3, 0)):
+        own = [abs(epoch[at]) for epoch in chances]
+        mean = sum(own) / 2
+        right = sum(not math.copysign(1, epoch[at]) < 0 for epoch in chances) / 2
+        among = sum(spread < spreads[at] for spread in spreads) >= 2 / 3 * len(spreads)
+        region = "hard" if mean < 0.5 else "ambiguous" if among else "easy"
+        assert shown[place][:3] == pytest.approx((mean, spreads[at], right), abs=1e-3) and shown[place][3] == region
+    assert {shown[place] for place in (1, 4, 5)} == {(None,) * 4} and "B.region" not in table.columns
+    assert [own[3] for own in shown[:4]] == ["hard", None, "ambiguous", "easy"]
+    assert rows_of("A.region = hard and A.confidence < 20%", table).tolist() == [True] + [False] * 5
+    assert not {*names} & {*without_leaks(run, 0, table).columns}
+    (told,) = training_notes(run, {})
+    assert told.startswith(
+        "A (The one) was trained on 3 of these 6 rows with these labels: 1 easy, 1 ambiguous, 1 hard"
+    )
+    (folder / dynamics.FILE).write_bytes(b"cut off")
+    assert "A.region" not in open_table(run, known=bool).columns
 
 
 @pytest.mark.parametrize(

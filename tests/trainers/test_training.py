@@ -7,25 +7,32 @@ import dataclasses
 import hashlib
 import json
 import os
+import random
 import runpy
 import sys
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from core.checkpoint import load
+from core.adaptation.label_check import area_under
+from core.checkpoint import dynamics, load
 from core.errors import RecipeError
 from core.explain import explain
 from tests.processes import forked
 from tests.shared import free_port
+from tests.trainers.conftest import pair
+from trainers import loop
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
-from trainers.set_up import start_from
+from trainers.set_up import Options, start_from
+from trainers.training_data import load_data
+from trainers.vectors import read_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {"acnn": ("projection=12", "filters=6", "code=5"), "adaqa": ("projection=12", "filters=6", "code=5")}
@@ -107,6 +114,30 @@ def test_thirty_two_pairs_are_learnt_by_heart(data: Path, tmp_path: Path) -> Non
     assert results["few"] == pytest.approx({"accuracy": 1.0, "macro_f1": 1.0, "items": 32})
 
 
+def test_changed_labels_are_hard_in_training(data: Path, tmp_path: Path) -> None:
+    source = random.Random(4)
+    lines = [pair(source, number) for number in range(240)]
+    classes = [line["gold_label"] for line in lines]
+    for line in lines[::10]:
+        line["gold_label"] = {"entailment": "neutral", "neutral": "contradiction"}.get(line["gold_label"], "entailment")
+    (data / "snli/changed.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    sources = "train=[{name: changed, path: snli/changed.jsonl}]", "dev={name: few, path: snli/snli_1.0_dev.jsonl}"
+    settings = (*sources, "report=[]", "epochs=6", "batch_size=8", "lr=0.02", "model.hidden=24", "warmup=2")
+    recipe = recipes.load("nli-hypothesis-only", settings)
+    read = load_data(recipe, data, quiet=True)
+    words = read_vectors(data / "vectors.txt", read.vocabulary.ids)
+    loop.train(recipe, read, words, Options(tmp_path / "run", device="cpu"), own_words=True)
+    found = dynamics.read(tmp_path / "run")
+    assert found is not None and found.chances.shape == (6, len(lines))
+    at = found.places(
+        dynamics.row_hashes((line["sentence1"], line["sentence2"], line["gold_label"].upper()) for line in lines)
+    )
+    changed = np.array([line["gold_label"] != own for line, own in zip(lines, classes, strict=True)])
+    assert sorted(at) == [*range(len(lines))]
+    assert area_under(found.confidence[at][changed], found.confidence[at][~changed]) > 0.9
+    assert (found.regions[at][changed] == dynamics.HARD).mean() > 0.7 > 2 * (found.regions == dynamics.HARD).mean()
+
+
 def test_early_stopping_keeps_the_best_epoch(data: Path, tmp_path: Path) -> None:
     # A rate near zero: the first epoch is never bettered.
     more = ["--set", "lr=1e-12", "--set", "patience=2", "--set", "epochs=9", "--set", "ema=0"]
@@ -132,7 +163,9 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
     dev = slug(first["recipe"]["dev"]["name"])
     assert [e[dev] for e in first["epochs"]] == [e[dev] for e in second["epochs"]]
     assert [e["loss"] for e in first["epochs"]] == [e["loss"] for e in second["epochs"]]
-    assert not state.exists()
+    assert not state.exists() and not (tmp_path / "broken/dynamics.unfinished").exists()
+    known, resumed = (dynamics.read(tmp_path / name) for name in ("whole", "broken"))
+    assert known and resumed and len(known.chances) == 2 and np.array_equal(known.chances, resumed.chances)
 
 
 def kill_in_the_middle(processes: list[BaseProcess], state: Path) -> None:
@@ -200,6 +233,9 @@ def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) 
     assert [e["snli_dev"] for e in two["epochs"]] == [e["snli_dev"] for e in one["epochs"]]
     assert [e["loss"] for e in two["epochs"]] == pytest.approx([e["loss"] for e in one["epochs"]], abs=1e-3)
     assert two["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in two["epochs"]))
+    alone, shared = (dynamics.read(tmp_path / name) for name in ("one", "two"))
+    assert alone and shared and np.array_equal(alone.rows, shared.rows)
+    assert np.allclose(alone.chances, shared.chances, atol=2e-3)
 
 
 def as_program(printed: Path, *command: str) -> None:
