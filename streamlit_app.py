@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.pages import VIEWS, address, pages
+from app.pages import VIEWS, address, in_menu, pages
 
 
 def navigate() -> None:
@@ -21,7 +21,8 @@ def navigate() -> None:
         st.Page(file, title=title, url_path=address(first), visibility="visible" if asked else "hidden"),
     ]
     for name, title in others:
-        listed.append(st.Page(VIEWS / f"{name}.py", title=title, url_path=address(name)))
+        shown = "visible" if in_menu(name) else "hidden"
+        listed.append(st.Page(VIEWS / f"{name}.py", title=title, url_path=address(name), visibility=shown))
     page = st.navigation(listed, position="sidebar")
     st.set_page_config(page_title=f"{page.title} · PairLens", layout="wide", initial_sidebar_state=256)
     page.run()

@@ -1,4 +1,5 @@
-"""The pages: each file in app/views is one, named by the first words of its docstring, up to the colon."""
+"""The pages: each file in app/views is one, named by the first words of its docstring, up to the colon. One that says
+``PLACE_IN_MENU = None`` is opened from other pages only."""
 
 from __future__ import annotations
 
@@ -9,18 +10,32 @@ from pathlib import Path
 VIEWS = Path(__file__).resolve().parent / "views"
 
 
-@functools.cache
+LAST = 1000
+"""The place in the menu of a file that says none."""
+
+
 def pages() -> dict[str, str]:
-    """The title of each page by file name, in menu order: by the files' ``PLACE_IN_MENU``, then by title. Files are
-    parsed, not imported, because a page draws itself when it runs."""
-    found = []
+    """The title of each page by file name, in menu order: by the files' ``PLACE_IN_MENU``, then by title."""
+    return {name: title for _, title, name in _found()}
+
+
+def in_menu(name: str) -> bool:
+    """Whether the page with this file name is listed in the menu."""
+    return next(place is not None for place, _, found in _found() if found == name)
+
+
+@functools.cache
+def _found() -> list[tuple[int | None, str, str]]:
+    """The place, title and name of each file. They are parsed, not imported, because a page draws itself when it
+    runs."""
+    found = list[tuple[int | None, str, str]]()
     for path in VIEWS.glob("[!_]*.py"):
         module = ast.parse(path.read_text(encoding="utf-8"))
         title = (ast.get_docstring(module) or path.stem).partition(":")[0]
         assigned = (part for part in module.body if isinstance(part, ast.Assign))
-        place = next((ast.literal_eval(part.value) for part in assigned if _name(part) == "PLACE_IN_MENU"), None)
-        found.append((place is None, place or 0, title, path.stem))
-    return {name: title for *_, title, name in sorted(found)}
+        place = next((ast.literal_eval(part.value) for part in assigned if _name(part) == "PLACE_IN_MENU"), LAST)
+        found.append((place, title, path.stem))
+    return sorted(found, key=lambda page: (LAST - 1 if page[0] is None else page[0], page[1]))
 
 
 def _name(assigned: ast.Assign) -> str:

@@ -73,6 +73,10 @@ class Lecturer:
 
     # --- what the page shows ---
 
+    def model(self) -> str:
+        """The name of the model of the next round."""
+        return find_room(self._engine, self.code).model
+
     def overview(self) -> Overview:
         """The room as it is now."""
         found = find_room(self._engine, self.code)
@@ -172,10 +176,12 @@ class Lecturer:
         with writing(self._engine) as connection:
             connection.execute(sa.update(room).where(room.c.id == self.id).values(closed=True))
 
-    def delete(self) -> None:
-        """Deletes the room with everything in it."""
+    def delete(self) -> list[Round]:
+        """Deletes the room with everything in it, and returns its rounds."""
         with writing(self._engine) as connection:
+            found = rounds(connection, self.id)
             delete_room(connection, self.id)
+        return found
 
     def to_csv(self) -> str:
         """Everything that was said in the room, as a CSV file: a line for each pair and each guess. Pairs that were

@@ -52,6 +52,7 @@ CHECKS = 2
 """Classmates who must agree with the author."""
 PATIENCE = 60.0
 """Seconds after which a pair that was sent to a classmate is sent to another one."""
+SHOWN_RESULT = ("taught", "held_back", "before", "after", "suites")
 FRESH = 0.5
 """Seconds for which what all phones of a room share is not read again."""
 
@@ -115,7 +116,8 @@ class Phones:
         if asked.kind == BREAK:
             sent = sent_pairs(connection, pair.c.round == asked.id, pair.c.author == me.id)[: -LISTED - 1 : -1]
             return {"check": _open_check(connection, asked, me), "pairs": [shown_pair(one) for one in sent]}
-        return {"result": asked.result}
+        shown = asked.result and {name: asked.result[name] for name in SHOWN_RESULT if name in asked.result}
+        return {"result": shown or None}
 
     def _of(self, code: str) -> _Shared:
         code = code_in(code)

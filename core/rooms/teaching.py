@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +17,7 @@ from core.checkpoint.adapted import origin_of, save_unlisted
 from core.checkpoint.unlisted import discard, new_name
 from core.json_types import JsonObject
 from core.reading.tokens import norms
-from core.rooms.room import AGREED, RoomError, Sent
+from core.rooms.room import AGREED, RoomError, Round, Sent
 
 LEAST = 2
 """Pairs that are needed: one to teach, one to test."""
@@ -46,10 +46,10 @@ def halves(pairs: Sequence[Sent]) -> Halves:
     return Halves(agreed[::2], agreed[1::2])
 
 
-def teach(checkpoint: Checkpoint, pairs: Sequence[Sent], replaces: str = "") -> tuple[str, JsonObject]:
-    """Adapts the model to half of the agreed pairs. Returns the unlisted name of the adapted model, which is kept for a
-    day, and what phones show: how many of the held-back pairs are right before and after, and the suites.
-    ``replaces``: the name of an earlier one of this round, which is deleted.
+def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
+    """Adapts the model to half of the agreed pairs. Returns the result of the round: the unlisted name of the adapted
+    ``model``, which is kept for a day; how many of the held-back pairs are right before and after; and a sentence on
+    the suites.
 
     The pairs were chosen because the model was wrong on them, so "before" is 0 for the model that they fooled. Raises
     RoomError for too few pairs, UserError for a model that cannot be adapted.
@@ -70,12 +70,17 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent], replaces: str = "") -> 
     title = f"{base.card['title']} + {len(corrections)} of the class"
     adapted = assembled(base, examples, found.linear, {"pull": pull, "keep": KEEP}, name=name, title=title)
     save_unlisted(name, adapted, to_csv(corrections), [one.pair for one in corrections])
-    if replaces:
-        discard(replaces)
     kinds = found.changed.kinds
     suites = ""
     if kinds:
         right, was, total = (sum(getattr(one, part) for one in kinds) for part in ("after", "before", "total"))
         suites = f"Of our {total:,} test pairs of all kinds, {right:,} are right; before, {was:,} were."
     counts = {"taught": len(parts.taught), "held_back": len(parts.held_back), "before": before, "after": after}
-    return name, {**counts, "suites": suites}
+    return {"model": name, **counts, "suites": suites}
+
+
+def forget(rounds: Iterable[Round]) -> None:
+    """Deletes the models that were taught in these rounds: they contain pairs of the class."""
+    for one in rounds:
+        if one.result and one.result.get("model"):
+            discard(str(one.result["model"]))

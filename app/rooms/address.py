@@ -1,0 +1,44 @@
+"""The address of a room, as a phone in the same network reaches it."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from app import login
+
+
+def address(code: str) -> str:
+    """The address of a room's page for phones, below the one under which the lecturer opened this page. ``localhost``
+    means another machine on each phone: instead, this machine's address in its network, if it admits others."""
+    opened = urlsplit(st.context.url or "")
+    host = opened.netloc
+    if login.on_this_machine(opened.hostname) and not only_here():
+        host = _in_network() + (f":{opened.port}" if opened.port else "")
+    base = opened.path.rstrip("/").rpartition("/")[0]
+    return f"{opened.scheme or 'http'}://{host}{base}/room/{code}"
+
+
+def only_here() -> bool:
+    """Whether no phone can reach this server: it admits this machine alone, and the page was opened on it."""
+    local = login.on_this_machine(st.get_option("server.address"))
+    return local and login.on_this_machine(urlsplit(st.context.url or "").hostname)
+
+
+def _in_network() -> str:
+    """This machine's address in its network; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        try:
+            own.connect(("10.255.255.255", 1))
+            return str(own.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
+
+
+def picture(text: str, size: str) -> str:
+    """A QR code as HTML, black on white in both themes; ``size``: its width in CSS."""
+    source = segno.make(text, error="m", micro=False).svg_data_uri(border=4, light="white")
+    return f'<img src="{source}" alt="QR code of the room’s address" style="width:{size};max-width:100%">'

@@ -1,0 +1,134 @@
+"""A round of breaking the model: pairs that wait for the lecturer, and those that everybody sees."""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import page_style
+from app.rooms.page import PAGE, attempt
+from core.rooms.lecturer import Lecturer, Overview
+from core.rooms.questions import difference
+from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent
+from core.wording import counted, percent
+
+_TEXT = "overflow-wrap: anywhere; unicode-bidi: plaintext"
+WAITING, SHOWN = 5, 30
+"""Pairs listed at once."""
+STATUS = {AGREED: "classmates agree", DISPUTED: "classmates disagree", CHECKING: "being checked"}
+
+
+def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
+    """The round in numbers; what waits for the lecturer, unless this page is projected; and what was let through."""
+    pairs = seen.of_round()
+    page_style.note(_summary(seen, pairs))
+    waiting = by_surprise([one for one in pairs if not one.shown])
+    if PAGE.state.projector:
+        if waiting:
+            page_style.note(f"{counted(len(waiting), 'pair')} wait for the lecturer.")
+    else:
+        _waiting(own, seen, waiting)
+    _shown(own, seen, asked, [one for one in pairs if one.shown])
+
+
+def by_surprise(pairs: Sequence[Sent]) -> list[Sent]:
+    """The pairs that fool the model first, those with the most probable wrong class before others."""
+    return sorted(pairs, key=lambda one: (not one.fooled, -one.chance, one.id))
+
+
+def _summary(seen: Overview, pairs: Sequence[Sent]) -> str:
+    fooled = [one for one in pairs if one.fooled]
+    agreed, disputed = (sum(one.status == status for one in fooled) for status in (AGREED, DISPUTED))
+    if not pairs:
+        return "No pair has been sent yet."
+    return (
+        f"{counted(len(pairs), 'pair')}; {len(fooled)} fooled the model; classmates agree with the author on {agreed} "
+        f"of them, and disagree on {disputed}."
+    )
+
+
+def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sent]) -> None:
+    """The pairs that nobody sees yet: one key lets the first one through, removes it, or mutes its author."""
+    if not waiting:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page_style.heading(f"Waiting for you ({len(waiting)})")
+        every = [one.id for one in waiting if one.fooled]
+        if len(every) > 1:
+            st.button(
+                f"Let all {len(every)} through that fooled it",
+                type="tertiary",
+                key=f"all {every[0]} {len(every)}",
+                on_click=attempt,
+                args=(lambda: own.let_through(every),),
+            )
+    for place, one in enumerate(waiting[:WAITING]):
+        _line(seen, one)
+        with st.container(horizontal=True, gap="small"):
+            for label, key, change in (
+                ("Let through", "a", lambda one=one: own.let_through([one.id])),
+                ("Remove", "x", lambda one=one: own.remove(one.id)),
+                ("Mute its author", "m", lambda one=one: own.mute(one.author or 0)),
+            ):
+                st.button(
+                    label,
+                    key=f"{label} {one.id}",
+                    shortcut=None if place else key,
+                    on_click=attempt,
+                    args=(change,),
+                    disabled=one.author is None,
+                )
+
+
+def _shown(own: Lecturer, seen: Overview, asked: Round, pairs: Sequence[Sent]) -> None:
+    """The pairs on the projector, by what differs between their texts; the most surprising first."""
+    groups = defaultdict[str, list[Sent]](list)
+    for one in by_surprise(pairs)[:SHOWN]:
+        groups[difference(one.first, one.second)].append(one)
+    for name, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+        page_style.heading(f"{name} ({len(group)})")
+        for one in group:
+            _line(seen, one)
+            with st.container(horizontal=True, gap="small"):
+                _buttons(own, asked, one)
+    if len(pairs) > SHOWN:
+        page_style.note(f"{len(pairs) - SHOWN} more are in the file that the sidebar saves.")
+
+
+def _buttons(own: Lecturer, asked: Round, one: Sent) -> None:
+    query = {"model": asked.model, "first": one.first, "second": one.second, "projector": "on"}
+    st.link_button("Open in Explore", f"explore?{urlencode(query)}", type="tertiary", icon=":material/open_in_new:")
+    if PAGE.state.projector:
+        return
+    if one.fooled:
+        agreed = one.status != AGREED
+        label = "Its label is right" if agreed else "Its label is wrong"
+        st.button(
+            label,
+            key=f"decide {one.id} {one.status}",
+            type="tertiary",
+            help="Your word counts instead of the classmates’.",
+            on_click=attempt,
+            args=(lambda: own.decide(one.id, agreed),),
+        )
+    st.button(
+        "Take off",
+        key=f"off {one.id}",
+        type="tertiary",
+        on_click=attempt,
+        args=(lambda: own.let_through([one.id], False),),
+    )
+
+
+def _line(seen: Overview, one: Sent) -> None:
+    """A pair, its author's label, the model's verdict and what classmates say."""
+    by = "the lecturer" if one.author is None else seen.names.get(one.author, "somebody")
+    said = f"{by} says {one.label}; the model says {one.verdict} ({percent(one.chance)})"
+    if one.fooled:
+        said += f"; {STATUS.get(one.status, '')}" if one.author is not None else ""
+    texts = "".join(f'<div style="{_TEXT}">{html.escape(text)}</div>' for text in (one.first, one.second))
+    st.html(f'{texts}<div class="pl-note" style="margin:0">{html.escape(said)}</div>')

@@ -1,0 +1,88 @@
+"""A round of teaching: the model learns half of what the class agreed on, in the background."""
+
+from __future__ import annotations
+
+import threading
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import own_models, page_style
+from app.rooms.page import PAGE, attempt
+from core.checkpoint import load_named
+from core.errors import UserError
+from core.rooms.lecturer import Lecturer, Overview
+from core.rooms.room import AGREED, Round
+from core.rooms.teaching import LEAST, forget, teach
+from core.wording import capital, counted
+
+_LEARNING: dict[int, str] = {}
+"""The rounds whose model learns on this server: empty while it does, else why it could not."""
+
+
+def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
+    """What the model has learned, or the button that teaches it."""
+    agreed = sum(one.status == AGREED for one in seen.pairs)
+    learning = _LEARNING.get(asked.id)
+    if asked.result:
+        _result(own, asked)
+    if learning == "":
+        page_style.hint("The model is learning …")
+        return
+    if learning:
+        page_style.notice([learning])
+    if PAGE.state.projector:
+        return
+    page_style.note(f"{counted(agreed, 'pair')} fooled the model and count as agreed.")
+    st.button(
+        "Teach the model again" if asked.result else "Teach the model",
+        type="secondary" if asked.result else "primary",
+        disabled=agreed < LEAST,
+        help=f"It takes {LEAST} pairs: one to teach, one to test." if agreed < LEAST else None,
+        on_click=attempt,
+        args=(lambda: _start(own, seen, asked),),
+    )
+
+
+def _start(own: Lecturer, seen: Overview, asked: Round) -> None:
+    """Teaches in a thread: the page goes on."""
+    checkpoint = load_named(asked.model)
+
+    def learn() -> None:
+        try:
+            result = teach(checkpoint, seen.pairs)
+            forget([asked])
+            own.set_result(asked.id, result)
+            del _LEARNING[asked.id]
+        except UserError as error:
+            _LEARNING[asked.id] = f"{capital(str(error)).rstrip('.')}."
+        except Exception as error:
+            _LEARNING[asked.id] = f"The model could not learn ({type(error).__name__}): the server’s log says why."
+            raise
+
+    _LEARNING[asked.id] = ""
+    threading.Thread(target=learn, name="teaching", daemon=True).start()
+
+
+def _result(own: Lecturer, asked: Round) -> None:
+    """Held-back pairs before and after, the suites, and ways to look into the taught model."""
+    found = asked.result or {}
+    held = f"of {counted(found['held_back'], 'held-back pair')} right"
+    before, after = st.columns(2)
+    before.metric(f"Before, {held}", found["before"])
+    after.metric(f"After {counted(found['taught'], 'pair')} of the class, {held}", found["after"])
+    page_style.note(f"The class chose pairs that fool the model, so before it is right on few. {found['suites']}")
+    model = str(found["model"])
+    own_models.add(model)
+    if PAGE.state.projector:
+        return
+    with st.container(horizontal=True, gap="small"):
+        st.link_button("Explore the taught model", f"explore?{urlencode({'model': model, 'projector': 'on'})}")
+        both = urlencode({"model": asked.model, "with": model, "projector": "on"})
+        st.link_button("Compare it with before", f"compare?{both}")
+        st.button(
+            "Use it in the next rounds",
+            on_click=attempt,
+            args=(lambda: own.use_model(model),),
+            disabled=own.model() == model,
+        )

@@ -1,0 +1,84 @@
+"""Room: everyone in a class guesses on a phone, breaks the model and teaches it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import page_style
+from app.model_choice import Card, kinds, offered, reads_pairs, titles
+from app.page_state.widgets import choice
+from app.rooms import joining, live, rounds
+from app.rooms.database import rooms
+from app.rooms.page import PAGE, attempt, lecturer, secret
+from core.errors import UserError
+from core.rooms.room import NoRoom, open_room, rooms_of
+
+PLACE_IN_MENU = None
+
+PURPOSE = "Students answer on their phones, without installing anything or signing in."
+
+
+def main() -> None:
+    """Draws the page."""
+    models = offered(_has_classes)
+    PAGE.open(kinds(models))
+    page_style.apply(PAGE)
+    try:
+        own = lecturer() if PAGE.state.room else None
+    except NoRoom:
+        own = None
+        PAGE.refuse("This room is closed, or another browser opened it.")
+    except UserError as error:
+        page_style.notice([f"Rooms cannot be used: {error}."])
+        return
+    PAGE.write_link()
+    if own is None:
+        page_style.notice(PAGE.problems)
+        _opening(titles(models))
+        return
+    with st.sidebar:
+        joining.code(own)
+        if not PAGE.state.projector:
+            rounds.draw(own)
+            joining.end(own)
+    live.draw(own)
+
+
+def _has_classes(card: Card) -> bool:
+    return reads_pairs(card) and len(card["labels"]) > 1
+
+
+def _opening(names: dict[str, str]) -> None:
+    """The form that opens a room, and the lecturer's open ones."""
+    page_style.heading("Open a room for your class")
+    page_style.note(PURPOSE)
+    if not names:
+        page_style.hint("No model that chooses among classes is installed: train one with `python -m trainers train`.")
+        return
+    choice(PAGE, "model", "Model", names, opens=True)
+    word = st.text_input(
+        "Word that protects the room",
+        key="room word",
+        max_chars=40,
+        placeholder="None",
+        help="Phones are asked for it: say it in class. The code alone cannot be guessed.",
+    )
+
+    def opened() -> None:
+        room = open_room(rooms().engine, secret(), PAGE.state.model or "", word)
+        PAGE.change(room=room.code)
+
+    st.button("Open a room", type="primary", on_click=attempt, args=(opened,))
+    joining.reachable()
+    try:
+        known = [room for room in rooms_of(rooms().engine, secret()) if not room.closed]
+    except UserError as error:
+        page_style.notice([f"{error}."])
+        return
+    if known:
+        page_style.heading("Your open rooms")
+    for room in known:
+        st.button(f"Back to {room.shown}", key=f"room {room.code}", on_click=PAGE.change, kwargs={"room": room.code})
+
+
+main()
