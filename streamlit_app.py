@@ -21,8 +21,8 @@ def navigate() -> None:
         st.Page(file, title=title, url_path=address(first), visibility="visible" if asked else "hidden"),
     ]
     for name, title in others:
-        shown = "visible" if in_menu(name) else "hidden"
-        listed.append(st.Page(VIEWS / f"{name}.py", title=title, url_path=address(name), visibility=shown))
+        file, path = VIEWS / f"{name}.py", address(name)
+        listed.append(st.Page(file, title=title, url_path=path, visibility="visible" if in_menu(name) else "hidden"))
     page = st.navigation(listed, position="sidebar")
     st.set_page_config(page_title=f"{page.title} · PairLens", layout="wide", initial_sidebar_state=256)
     page.run()

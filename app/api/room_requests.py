@@ -29,7 +29,7 @@ class Join:
 
 
 @dataclass(frozen=True)
-class Guess:
+class GivenGuess:
     """A guess in a round."""
 
     round: int
@@ -37,7 +37,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SentPair:
     """A pair with the class that its author thinks is right."""
 
     round: int
@@ -66,7 +66,7 @@ class New(NamedTuple):
 
     asked: Round
     author: Participant
-    pair: Pair
+    pair: SentPair
     question: Asked
 
 
@@ -104,7 +104,7 @@ def join(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
 
 def guess(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
     """Takes a guess."""
-    asked = _checked(body, Guess)
+    asked = _checked(body, GivenGuess)
     phones.guess(code, token, asked.round, asked.value)
     return {}
 
@@ -122,7 +122,7 @@ AT_ONCE = {"join": join, "guess": guess, "check": check}
 
 def prepare(phones: Phones, code: str, token: str, body: JsonObject) -> New | JsonObject:
     """A pair to put to the model, or the pair as it was answered before."""
-    sent = _checked(body, Pair)
+    sent = _checked(body, SentPair)
     asked, author, known = phones.prepare(code, token, sent.round, sent.first, sent.second, sent.label)
     if known is not None:
         return shown_pair(known)

@@ -47,7 +47,7 @@ def code(own: Lecturer) -> None:
     """The room's code, address and QR code, small."""
     seen = own.overview()
     page_style.heading(f"Room {seen.room.shown}")
-    page_style.note(address(own.code))
+    page_style.note(address(own.code).rpartition("/")[0])
     if seen.round is not None:  # before, it fills the page
         st.html(picture(address(own.code), "9rem"))
 

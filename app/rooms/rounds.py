@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import streamlit as st
 
@@ -69,7 +68,7 @@ def _texts(checkpoint: Checkpoint) -> None:
         role = page_style.plain(page_style.capital(checkpoint.roles[side]))
 
         def take(text: str, side: str = side) -> None:
-            PAGE.set(replace(PAGE.state, **{side: text, "gold": ""}))
+            PAGE.set(PAGE.state.updated(**{side: text, "gold": ""}))
 
         st.text_input(role, getattr(PAGE.state, side), max_chars=LONGEST_TEXT, **PAGE.widget(side, take))
 

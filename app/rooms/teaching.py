@@ -67,11 +67,10 @@ def _start(own: Lecturer, seen: Overview, asked: Round) -> None:
 def _result(own: Lecturer, asked: Round) -> None:
     """Held-back pairs before and after, the suites, and ways to look into the taught model."""
     found = asked.result or {}
-    held = f"of {counted(found['held_back'], 'held-back pair')} right"
     before, after = st.columns(2)
-    before.metric(f"Before, {held}", found["before"])
-    after.metric(f"After {counted(found['taught'], 'pair')} of the class, {held}", found["after"])
-    page_style.note(f"The class chose pairs that fool the model, so before it is right on few. {found['suites']}")
+    before.metric("Held-back pairs right before", f"{found['before']} of {found['held_back']}")
+    after.metric(f"After {counted(found['taught'], 'pair')} of the class", f"{found['after']} of {found['held_back']}")
+    page_style.note(f"The class chose pairs that fool the model: it starts near 0. {found['suites']}")
     model = str(found["model"])
     own_models.add(model)
     if PAGE.state.projector:

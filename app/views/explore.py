@@ -111,6 +111,8 @@ def _sidebar(models: Mapping[str, Listed], answered: Answered | None) -> None:
         page_style.note(card.one_line(listed.card))
     if answered is not None:
         corrections.tray(PAGE, answered)
+        if PAGE.state.projector:
+            _room(answered)
     FORM.files(partial(_kept, answered))
 
 
@@ -119,6 +121,16 @@ def _kept(answered: Answered | None) -> None:
     corrections.files(PAGE)
     if answered is not None:
         downloads.draw(answered)
+        if not PAGE.state.projector:
+            _room(answered)
+
+
+def _room(answered: Answered) -> None:
+    """A link that opens a room for a class, with this pair."""
+    page, gold = answered.page, answered.page.gold(answered.shown.class_names)
+    first, second = page.pair.now
+    query = {"model": page.shown_model or "", "first": first, "second": second, "gold": gold.label if gold else ""}
+    page_style.page_link("classroom", query if fits_a_link(query) else {}, "Open a room for a class")
 
 
 def _below(answered: Answered) -> None:

@@ -86,6 +86,8 @@ def main() -> None:
             page_style.download(f"Handout {label}", make, f"{stem}-{name}.html", ":material/print:", framed=True)
         numbers = partial(numbers_csv, lesson, evaluated)
         page_style.download("Numbers (CSV)", numbers, f"{stem}.csv", ":material/table:", framed=True)
+        room = {"model": next(iter(lesson.compared or lesson.checkpoints), ""), **{**lesson.texts, **texts}}
+        page_style.page_link("classroom", {key: text for key, text in room.items() if text}, "Open a room for a class")
 
 
 def _lines() -> list[str]:

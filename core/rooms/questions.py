@@ -17,6 +17,8 @@ from core.wording import class_names
 
 WordAt = tuple[int, int]
 """The text (0 or 1) and the position in it of a word that is asked about."""
+QUOTED = 3
+"""Words of a difference that is quoted."""
 ORDER, OTHER = "the order of the words", "several differences"
 
 
@@ -95,7 +97,8 @@ def difference(first: str, second: str) -> str:
     the words that only one of them has."""
     changed = exchange(first, second)
     if changed:
-        return kind_of_exchange(*changed) or f"{changed[0]} / {changed[1]}"
+        named = kind_of_exchange(*changed) or f"{changed[0]} / {changed[1]}"
+        return named if max(len(words.split()) for words in changed) <= QUOTED else OTHER
     one, other = norms(first.rstrip(".")), norms(second.rstrip("."))
     if one == other:
         return "nothing"

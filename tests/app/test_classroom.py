@@ -1,0 +1,149 @@
+"""The lecturer's page of a room, without a browser."""
+
+import re
+
+import pytest
+
+from app.rooms import address as addresses
+from app.rooms import page as shared
+from app.rooms.address import address, only_here, picture
+from app.rooms.database import rooms
+from core.rooms.lecturer import Lecturer
+from core.rooms.room import NoRoom
+from tests.app.desk_page import button, texts
+from tests.app.pages import chooser, open_view, query, sentences
+
+PAIR = {"model": "test-light", "first": "a dog is outside", "second": "the <b>cat</b> is cold"}
+
+
+@pytest.fixture
+def me(monkeypatch, tmp_path):
+    """The page of a browser with this token; AppTest has no cookies."""
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
+    monkeypatch.delenv("PAIRLENS_DB", raising=False)
+    monkeypatch.setattr(shared, "secret", lambda: "me")
+    return tmp_path
+
+
+def opened(**link):
+    app = open_view("classroom", **link)
+    button(app, "Open a room").click().run()
+    assert not app.exception
+    return app, query(app)["room"]
+
+
+def press(app, label):
+    button(app, label).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def start(app, kind):
+    app.segmented_control[0].set_value(kind).run()
+    return press(app, "Start the round")
+
+
+def html(app):
+    return "\n".join(part.proto.body for part in app.get("html"))
+
+
+def test_a_lecturer_plays_all_rounds_without_any_phone(me):
+    app, code = opened(**PAIR, gold="neutral")
+    assert "Nobody is in the room yet" in html(app) and f"{code[:4]}-{code[4:]}" in html(app)
+    start(app, "guess")
+    own = Lecturer(rooms().engine, code, "me")
+    assert own.overview().round.question["second"] == PAIR["second"]
+    assert "0 of 0 phones have answered." in html(app)
+    assert "the &lt;b&gt;cat&lt;/b&gt; is cold" in html(app) and "<b>cat" not in html(app)
+    hands = next(number for number in app.number_input if number.label == "neutral")
+    hands.set_value(7).run()
+    press(app, "Reveal")
+    assert re.search(
+        r"The model says \w+ \(\d+.?%\)\. [07] of 7 answers are the same\. The data set’s label is", html(app)
+    )
+    start(app, "break")
+    assert "No pair has been sent yet." in html(app)
+    for place, text in enumerate(["a man is outside", "the toy is cold", "a dog is playing", "the snow is outside"]):
+        verdicts = {"entailment", "neutral", "contradiction"}
+        first, second = [box for box in app.text_input if box.form_id][:2]
+        first.set_value(text)
+        second.set_value(f"the cat is {place}")
+        right = sorted(verdicts)[place % 3]
+        chooser(app, "Right class").set_value(right)
+        button(app, "Put it to the model").click().run()
+        assert not app.exception
+    seen = own.overview()
+    assert len(seen.pairs) == 4 and all(one.shown and one.author is None for one in seen.pairs)
+    assert [one.status for one in seen.pairs] == ["agreed" if one.fooled else "right" for one in seen.pairs]
+    assert texts(app)[-1] and "the lecturer says" in html(app)
+    start(app, "teach")
+    wrong = sum(one.fooled for one in seen.pairs)
+    assert f"{wrong} pair" in html(app)
+    assert button(app, "Teach the model").disabled == (wrong < 2)
+
+
+def test_the_projector_shows_what_was_let_through_and_no_controls(me):
+    app, code = opened(**PAIR)
+    start(app, "break")
+    phones, own = rooms().phones, Lecturer(rooms().engine, code, "me")
+    asked = own.overview().round
+    for token in ("ada", "bo"):
+        phones.join(code, token, f"{token} <i>")
+    for token, text, verdict, chance in (
+        ("ada", "secret one", "neutral", 0.7), ("bo", "secret two", "neutral", 0.9), ("bo", "dull", "entailment", 0.9),
+    ):  # fmt: skip
+        found, me_too, _ = phones.prepare(code, token, asked.id, text, "b", "entailment")
+        phones.keep(found, me_too, (text, "b"), "entailment", verdict, chance)
+    app.run()
+    page = html(app)
+    assert page.index("secret two") < page.index("secret one") < page.index("dull"), "by surprise"
+    projector = open_view("classroom", room=code, projector="on")
+    assert "secret" not in html(projector) and "3 pairs wait for the lecturer." in html(projector)
+    assert {one.label for one in projector.button} == set()
+    press(app, "Let through")
+    projector.run()
+    assert "secret two" in html(projector) and "secret one" not in html(projector)
+    assert "bo &lt;i&gt; says entailment; the model says neutral" in html(projector)
+    press(app, "Let through")
+    press(app, "Mute its author")  # of the dull one
+    assert [(one.first, one.shown) for one in own.overview().pairs] == [("secret one", True), ("secret two", True)]
+    press(app, "Close, and delete what was said")
+    assert "Open a room for your class" in html(app)
+    with pytest.raises(NoRoom):
+        own.overview()
+    projector.run()
+    assert "This room is closed" in " ".join(sentences(projector)) + html(projector)
+
+
+def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
+    _, code = opened(**PAIR)
+    again = open_view("classroom", room=code)
+    assert "Nobody is in the room yet" in html(again), "after a reload, or on another server"
+    monkeypatch.setattr(shared, "secret", lambda: "eve")
+    eve = open_view("classroom", room=code)
+    assert "This room is closed, or another browser opened it." in sentences(eve)[0]
+    assert "Nobody is in the room yet" not in html(eve)
+    assert not [one for one in eve.button if one.label.startswith("Back to")]
+
+
+class Context:
+    def __init__(self, url):
+        self.url = url
+
+
+@pytest.mark.parametrize(
+    ("server", "url", "expected", "alone"),
+    [
+        ("localhost", "http://localhost:8501/classroom", "http://localhost:8501/room/C", True),
+        ("0.0.0.0", "http://localhost:8501/classroom", "http://192.0.2.5:8501/room/C", False),
+        (None, "http://127.0.0.1:8501/lens/classroom/", "http://192.0.2.5:8501/lens/room/C", False),
+        ("0.0.0.0", "http://192.0.2.9:8501/classroom", "http://192.0.2.9:8501/room/C", False),
+        ("127.0.0.1", "https://lens.uni.example/classroom", "https://lens.uni.example/room/C", False),
+    ],
+)
+def test_the_address_is_one_that_a_phone_can_reach(monkeypatch, server, url, expected, alone):
+    monkeypatch.setattr(addresses.st, "get_option", {"server.address": server}.get)
+    monkeypatch.setattr(addresses.st, "context", Context(url))
+    monkeypatch.setattr(addresses, "_in_network", lambda: "192.0.2.5")
+    assert (address("C"), only_here()) == (expected, alone)
+    assert picture(expected, "9rem").startswith('<img src="data:image/svg+xml')

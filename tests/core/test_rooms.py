@@ -1,0 +1,388 @@
+"""Rooms for a class: codes, rounds, checks by classmates, moderation, limits, privacy and teaching."""
+
+import csv
+import io
+import json
+
+import pytest
+import sqlalchemy as sa
+
+from core.adaptation import what_changed
+from core.checkpoint import available, load_named
+from core.checkpoint.unlisted import folder_of
+from core.desk.database import open_database
+from core.evaluation.suites import SUITES
+from core.evidence import AttentionMap
+from core.explain import explain
+from core.reading.reader import PairError
+from core.rooms import questions, tables, teaching
+from core.rooms.lecturer import Lecturer
+from core.rooms.phones import MOST_PAIRS, MOST_PARTICIPANTS, MOST_TRIES, PATIENCE, Phones
+from core.rooms.room import (
+    AGREED,
+    CHECKING,
+    DISPUTED,
+    LETTERS,
+    SECONDS,
+    NoRoom,
+    RoomError,
+    Sent,
+    TooFast,
+    code_in,
+    delete_old,
+    open_room,
+    rooms_of,
+)
+
+CLASSES = [{"name": name, "title": name} for name in ("entailment", "neutral", "contradiction")]
+QUESTION = {"roles": ["premise", "hypothesis"], "first": "a", "second": "b", "classes": CLASSES, "word": None}
+
+
+class Time:
+    """A clock that tests set."""
+
+    now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Class:
+    """A room with its lecturer and phones, on servers of their own: each asks the database as if it were new."""
+
+    def __init__(self, word=""):
+        self.engine, self.time = open_database(), Time()
+        self.room = open_room(self.engine, "lecturer's token", "some-model", word, self.time)
+        self.code, self.lecturer = self.room.code, Lecturer(self.engine, self.room.code, "lecturer's token")
+
+    @property
+    def phones(self):
+        return Phones(self.engine, now=self.time)
+
+    def join(self, *tokens, word=""):
+        for token in tokens:
+            self.phones.join(self.code, token, token.title(), word)
+
+    def start(self, kind="break", question=QUESTION, **answer):
+        return self.lecturer.start(kind, "some-model", question, answer)
+
+    def send(self, token, first, label="neutral", verdict="entailment", chance=0.9):
+        asked = self.lecturer.overview().round
+        found, me, known = self.phones.prepare(self.code, token, asked.id, first, "b", label)
+        return known or self.phones.keep(found, me, (first, "b"), label, verdict, chance)
+
+    def round(self, token):
+        return self.phones.state(self.code, token)["round"]
+
+    def checked(self, token):
+        return (self.round(token)["check"] or {}).get("first")
+
+    def check(self, token, label):
+        self.phones.check(self.code, token, self.round(token)["check"]["pair"], label)
+
+    def statuses(self):
+        return {one.first: one.status for one in self.lecturer.overview().pairs}
+
+
+@pytest.fixture
+def room(database):
+    return Class()
+
+
+@pytest.fixture
+def sqlite_room(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DB", f"sqlite:///{tmp_path / 'desk.sqlite3'}")
+    return Class()
+
+
+def test_a_room_is_found_by_its_code_alone_and_led_by_its_lecturer_alone(sqlite_room):
+    room, code = sqlite_room, sqlite_room.code
+    assert len(code) == 8 and {*code} <= {*LETTERS} and not {*"01ILOU"} & {*LETTERS}
+    assert code_in(f" {code[:4].lower()}-{code[4:]} ") == code and len(LETTERS) ** len(code) > 5e11
+    other = Class()
+    for wrong in ("", "1234", "AAAAAAA0", code[::-1], "x" * 10_000, "AAAA\0AAA"):
+        with pytest.raises(NoRoom):
+            room.phones.state(wrong, "ada")
+    for secret in ("", "somebody", room.room.lecturer):
+        with pytest.raises(NoRoom):
+            Lecturer(room.engine, code, secret)
+    assert [one.code for one in rooms_of(room.engine, "lecturer's token")] == [other.code, code]
+    assert rooms_of(room.engine, "somebody") == []
+
+
+def test_a_guess_counts_until_it_is_revealed_and_nobody_sees_it_before(room):
+    room.join("ada", "bo", "cy")
+    assert room.phones.state(room.code, "ada") == {
+        "room": room.room.shown, "phase": "open", "nickname": "Ada", "muted": False, "round": None,
+    }  # fmt: skip
+    asked = room.start("guess", value="neutral", chance=0.8, people="entailment")
+    for token, value in (("ada", "neutral"), ("bo", "neutral"), ("ada", "contradiction")):
+        room.phones.guess(room.code, token, asked.id, value)
+    with pytest.raises(RoomError, match="none of the answers"):
+        room.phones.guess(room.code, "bo", asked.id, "yes")
+    assert room.round("ada") == {
+        "id": asked.id, "kind": "guess", **QUESTION, "mine": "contradiction", "revealed": None,
+    }  # fmt: skip
+    assert "neutral" not in json.dumps(room.round("cy") | {"classes": None})
+    room.lecturer.count_hands(asked.id, {"neutral": 4, "entailment": 0})
+    seen = room.lecturer.overview()
+    assert (seen.counts, seen.answered, [*seen.names.values()]) == (
+        {"contradiction": 1, "neutral": 5},
+        2,
+        ["Ada", "Bo", "Cy"],
+    )
+    room.lecturer.reveal(asked.id)
+    revealed = room.round("cy")["revealed"]
+    assert [(bar["value"], bar["count"]) for bar in revealed.pop("counts")] == [
+        ("entailment", 0), ("neutral", 5), ("contradiction", 1),
+    ]  # fmt: skip
+    assert revealed == {"answer": "neutral", "chance": 0.8, "people": "entailment"}
+    for stale in (asked.id, asked.id + 1):
+        with pytest.raises(RoomError, match="this round is over"):
+            room.phones.guess(room.code, "cy", stale, "neutral")
+
+
+def test_a_pair_that_fools_the_model_counts_once_two_classmates_agree(room):
+    room.join("ada", "bo", "cy", "di")
+    room.start()
+    assert room.send("ada", "right", "entailment").status == "right"
+    assert room.send("ada", "one").status == CHECKING and room.send("ada", "two").status == CHECKING
+    assert [room.checked(token) for token in ("ada", "bo", "cy", "di")] == [None, "one", "one", "two"]
+    shown = json.dumps(room.round("bo")["check"])
+    assert "neutral" not in shown and "entailment" not in shown, "neither the author's label nor the model's"
+    assert room.checked("bo") == "one", "it stays until it is answered"
+    room.check("bo", "neutral")
+    assert room.checked("bo") == "two" and room.statuses()["one"] == CHECKING
+    room.check("cy", "unsure")
+    assert room.checked("cy") is None, "a pair goes to two at a time, and to nobody twice"
+    room.check("bo", "contradiction")
+    assert room.statuses() == {"right": "right", "one": CHECKING, "two": DISPUTED}
+    assert room.checked("di") == "one", "instead of the one who was not sure"
+    room.check("di", "neutral")
+    assert room.statuses()["one"] == AGREED and room.lecturer.overview().checks[2] == ["neutral", "", "neutral"]
+    with pytest.raises(RoomError, match="no longer"):
+        room.phones.check(room.code, "di", 2, "entailment")
+    assert [(one["first"], one["status"]) for one in room.round("ada")["pairs"]] == [
+        ("two", DISPUTED), ("one", AGREED), ("right", "right"),
+    ]  # fmt: skip
+    assert room.round("bo")["pairs"] == []
+
+
+def test_a_phone_that_sleeps_does_not_hold_a_pair_up(sqlite_room):
+    room = sqlite_room
+    room.join("ada", "bo", "cy", "di")
+    room.start()
+    room.send("ada", "one")
+    assert [room.checked(token) for token in ("bo", "cy", "di")] == ["one", "one", None]
+    room.time.now += PATIENCE + 1
+    assert room.checked("di") == "one"
+    room.check("di", "neutral")
+    room.check("bo", "neutral")
+    assert room.statuses()["one"] == AGREED
+    assert room.checked("cy") is None, "it wakes up, and is asked nothing that is decided"
+
+
+def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(sqlite_room):
+    room = sqlite_room
+    room.join("ada", "bo", "cy", "di")
+    room.start()
+    sent = {name: room.send("bo" if name == "rude" else "ada", name) for name in ("one", "two", "rude", "gone")}
+    assert not any(one.shown for one in room.lecturer.overview().pairs)
+    assert room.checked("cy") == "one"
+    room.lecturer.let_through([sent["one"].id])
+    room.lecturer.remove(sent["gone"].id)
+    bo = next(number for number, name in room.lecturer.overview().names.items() if name == "Bo")
+    room.lecturer.mute(bo)
+    assert [(one.first, one.shown) for one in room.lecturer.overview().pairs] == [("one", True), ("two", False)]
+    assert room.phones.state(room.code, "bo")["muted"] and room.checked("bo") is None
+    for forbidden in (lambda: room.send("bo", "again"), lambda: room.phones.check(room.code, "bo", 1, "neutral")):
+        with pytest.raises(RoomError, match="muted"):
+            forbidden()
+    assert [one["status"] for one in room.round("ada")["pairs"]] == ["removed", CHECKING, CHECKING]
+    room.lecturer.mute(bo, False)
+    assert room.send("bo", "again").status == CHECKING
+    room.lecturer.decide(sent["two"].id, True)
+    room.lecturer.decide(sent["one"].id, False)
+    room.lecturer.let_through([sent["one"].id], False)
+    assert room.statuses() == {"one": DISPUTED, "two": AGREED, "again": CHECKING}
+    assert not any(one.shown for one in room.lecturer.overview().pairs)
+
+
+def test_one_room_changes_nothing_in_another(sqlite_room):
+    room, other = sqlite_room, Class()
+    for one in (room, other):
+        one.join("ada", "bo")
+        one.start()
+    sent, theirs = room.send("ada", "one"), other.send("ada", "theirs")
+    assert other.checked("bo") == "theirs" and room.checked("bo") == "one"
+    for change in (
+        lambda: room.lecturer.let_through([theirs.id]),
+        lambda: room.lecturer.remove(theirs.id),
+        lambda: room.lecturer.decide(theirs.id, True),
+        lambda: [room.lecturer.mute(number) for number in other.lecturer.overview().names],
+        lambda: room.lecturer.reveal(other.lecturer.overview().round.id),
+    ):
+        before = other.lecturer.overview()
+        change()
+        assert other.lecturer.overview() == before
+    for forbidden in (
+        lambda: room.phones.check(room.code, "bo", theirs.id, "neutral"),
+        lambda: room.phones.own_pair(room.code, "ada", theirs.id),
+        lambda: room.phones.own_pair(room.code, "bo", sent.id),
+        lambda: room.phones.prepare(room.code, "ada", other.lecturer.overview().round.id, "x", "y", "neutral"),
+        lambda: room.phones.state(room.code, "stranger")["round"],
+    ):
+        with pytest.raises((RoomError, KeyError)):
+            forbidden()
+
+
+def test_a_room_may_be_protected_by_a_word(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DB", f"sqlite:///{tmp_path / 'desk.sqlite3'}")
+    room = Class(word="Ärger ")
+    assert room.phones.state(room.code, "ada") == {"room": room.room.shown, "phase": "join", "needs_word": True}
+    for _ in range(MOST_TRIES):
+        with pytest.raises(RoomError, match="not the word"):
+            room.join("eve", word="guess")
+    for word in ("guess", "ärger"):
+        with pytest.raises(RoomError, match="too many words"):
+            room.join("eve", word=word)
+    room.join("ada", word=" äRGER")
+    assert [*room.lecturer.overview().names.values()] == ["Ada"]
+    assert b"rger" not in (tmp_path / "desk.sqlite3").read_bytes(), "only its checksum is stored"
+
+
+def test_limits_hold_for_each_phone_alone(sqlite_room):
+    room = sqlite_room
+    room.join("ada", "bo")
+    room.start()
+    for number in range(MOST_PAIRS):
+        first = room.send("ada", f"{number}")
+    assert room.send("ada", f"{number}") == first, "the same pair again is not another one"
+    with pytest.raises(TooFast, match="wait 60 s") as stopped:
+        room.send("ada", "too many")
+    assert stopped.value.wait == 60
+    assert room.send("bo", "one").id
+    room.time.now += 61
+    assert room.send("ada", "again").id
+    with pytest.raises(RoomError, match="10,000 characters; 300"):
+        room.send("ada", "x" * 10_000)
+    with pytest.raises(RoomError, match="none of the classes"):
+        room.send("ada", "x", "yes")
+    with room.engine.begin() as connection:
+        rows = [{"room": room.room.id, "token": str(number)} for number in range(MOST_PARTICIPANTS - 2)]
+        more = {"nickname": "", "joined": True, "muted": False, "tries": 0}
+        connection.execute(sa.insert(tables.participant), [row | more for row in rows])
+    with pytest.raises(RoomError, match="ask the lecturer for another one"):
+        room.join("late")
+
+
+def test_a_closed_room_is_exported_and_deleted_and_an_old_one_goes_by_itself(room):
+    engine, kept = room.engine, Class()
+    for one in (room, kept):
+        one.join("ada", "bo", "cy")
+        one.start("guess", value="neutral", chance=0.75)
+        one.phones.guess(one.code, "ada", one.lecturer.overview().round.id, "neutral")
+        one.start()
+        one.send("ada", "=1+1")
+        one.check("bo", "neutral")
+    room.lecturer.close()
+    with pytest.raises(NoRoom):
+        room.phones.state(room.code, "ada")
+    lines = list(csv.DictReader(io.StringIO(room.lecturer.to_csv())))
+    assert [(line["kind"], line["by"], line["guess"], line["label"], line["checks"]) for line in lines] == [
+        ("guess", "Ada", "neutral", "", ""), ("break", "Ada", "", "neutral", "neutral"),
+    ]  # fmt: skip
+    assert lines[1]["sentence1"] == "'=1+1" and lines[1]["probability"] == "0.9"
+
+    def sizes():
+        of_rooms = [table for name, table in tables.metadata.tables.items() if name.startswith("room")]
+        assert len(of_rooms) == 6
+        with engine.connect() as connection:
+            return [connection.scalar(sa.select(sa.func.count()).select_from(table)) for table in of_rooms]
+
+    before = sizes()
+    assert len(room.lecturer.delete()) == 2 and sizes() == [count / 2 for count in before] and min(before) == 2
+    room.time.now += SECONDS - 1
+    assert delete_old(engine, room.time) == [] and kept.round("ada")
+    room.time.now += 2
+    assert delete_old(engine, room.time) == [kept.room.id] and sizes() == [0] * 6
+    with pytest.raises(NoRoom):
+        kept.phones.state(kept.code, "ada")
+
+
+NLI = "nli-two-sided"
+
+
+@pytest.mark.skipif(NLI not in available(), reason="the checkpoint is not here")
+def test_questions_are_answered_by_the_model_that_explore_shows():
+    model, texts = load_named(NLI), ("A man plays a guitar", "A man plays a violin")
+    explanation = explain(model, *texts)
+    assert questions.answer(model, *texts) == {
+        "value": explanation.verdict,
+        "chance": max(explanation.probabilities),
+    }
+    assert questions.verdict(model, *texts) == (explanation.verdict, max(explanation.probabilities))
+    words = questions.askable(model, *texts)
+    assert ((1, 4), "violin") in words and ((0, 4), "guitar") in words
+    asked = questions.question(model, *texts, (1, 4))
+    assert asked["word"]["tokens"][1][4] == "violin" and [one["name"] for one in asked["classes"]] == [*model.labels]
+    maps = {one.rows: one for one in explanation.evidence if isinstance(one, AttentionMap)}
+    weights = maps["hypothesis"].weights[4][:5]
+    best = questions.answer(model, *texts, (1, 4))
+    assert best["value"] == str(weights.index(max(weights))) and best["chance"] == pytest.approx(max(weights))
+    with pytest.raises(PairError):
+        questions.answer(model, "😀", "…")
+    with pytest.raises(RoomError, match="301 characters"):
+        questions.question(model, "x" * 301, "y")
+    with pytest.raises(RoomError, match="attends to no other"):
+        questions.answer(model, *texts, (1, 99))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("A nurse sleeps.", "A doctor sleeps", "profession"),
+        ("A zorb sleeps", "A quux sleeps", "zorb / quux"),
+        ("The dog sees the cat", "The cat sees the dog", "the order of the words"),
+        ("A man sleeps", "A man sleeps well", "+ well"),
+        ("A tall man sleeps", "A man sleeps", "− tall"),
+        ("A man does sleep", "A woman can not run", "several differences"),
+        ("Same.", "same", "nothing"),
+    ],
+)
+def test_pairs_are_grouped_by_what_changed(first, second, said):
+    assert questions.difference(first, second) == said
+
+
+def sent(number, first, second, label, status=AGREED):
+    return Sent(number, 1, 1, first, second, label, "entailment", 0.9, "", status, False)
+
+
+def test_the_same_pair_from_two_phones_is_not_on_both_sides():
+    pairs = [sent(1, "A b", "C d", "neutral"), sent(2, "a b", "c D", "neutral"), sent(3, "E", "F", "neutral")]
+    pairs += [sent(4, "G", "H", "neutral", CHECKING), sent(5, "I", "J", "neutral", DISPUTED)]
+    parts = teaching.halves(pairs)
+    assert ([one.id for one in parts.taught], [one.id for one in parts.held_back]) == ([1], [3])
+    with pytest.raises(RoomError, match="two pairs that fool the model"):
+        teaching.halves(pairs[:2] + pairs[3:])
+
+
+@pytest.mark.skipif(NLI not in available(), reason="the checkpoint is not here")
+def test_a_class_teaches_the_model_with_one_half_and_tests_it_on_the_other(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
+    monkeypatch.setattr(what_changed, "SUITES", {"simple": SUITES["simple"]})  # all suites take ten seconds
+    model, people = load_named(NLI), ("barber", "surgeon", "clown", "priest", "judge", "thief", "farmer", "spy")
+    every = [
+        (f"A {one} waits outside", f"A {other} waits outside") for one in people for other in people if one < other
+    ]
+    wrong = [pair for pair in every if questions.verdict(model, *pair)[0] != "contradiction"][:16]
+    pairs = [sent(number, *pair, "contradiction") for number, pair in enumerate(wrong)]
+    assert len(pairs) >= 6
+    result = teaching.teach(model, pairs)
+    assert (result["taught"], result["held_back"], result["before"]) == (-(-len(pairs) // 2), len(pairs) // 2, 0)
+    taught = load_named(result["model"])
+    held = teaching.halves(pairs).held_back
+    assert result["after"] == sum(questions.verdict(taught, one.first, one.second)[0] == one.label for one in held) > 0
+    assert result["suites"].startswith("Of our 200 test pairs of all kinds, ")
+    teaching.forget([type("Round", (), {"result": result})()])
+    assert not folder_of(result["model"]).exists()
