@@ -9,7 +9,8 @@ name=pairlens-$(date -u +%Y%m%d-%H%M%S)
 scratch=$(mktemp -d "$folder/.unfinished-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
-pg_dump --format=custom --no-owner --file="$scratch/$name.dump" "${PAIRLENS_DB/+psycopg/}"
+# Rooms are deleted after a day, so no backup keeps what a class wrote.
+pg_dump --format=custom --no-owner --exclude-table-data='room*' --file="$scratch/$name.dump" "${PAIRLENS_DB/+psycopg/}"
 # Jobs belong to the running servers; a run that is being written has a temporary name until it is complete.
 tar --create --gzip --file="$scratch/$name.tar.gz" --directory="$PAIRLENS_DESK" --exclude='./jobs' \
     --exclude='.unfinished-*' --exclude='.writing.lock' .

@@ -106,12 +106,12 @@ export class Phone {
       response = await fetch(address, { cache: "no-store", signal: ended.signal, ...sent });
       answer = await response.json();
     } catch {
-      throw new Refused(LOST, response?.ok ? 0 : (response?.status ?? 0));
+      if (!response || response.ok) throw new Refused(LOST);
     } finally {
       clearTimeout(timer);
     }
     if (!response.ok) {
-      const sentence = answer.error ?? "The server refused this: load the page again.";
+      const sentence = answer?.error ?? "The server refused this: shorten it, or load the page again.";
       throw new Refused(sentence, response.status, Number(response.headers.get("Retry-After")) || 0);
     }
     return answer;

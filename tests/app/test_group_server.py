@@ -30,6 +30,7 @@ from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.labelling import Labelling
+from core.rooms.room import open_room, rooms_of
 from tests.app.pages import PATIENCE, come_to_rest
 from tests.app.servers import ROOT, wait_for
 from tests.app.visitors import ASKED
@@ -179,6 +180,37 @@ def test_the_api_answers_behind_the_login_and_ends_with_its_client(group):
         assert response.code == 200 and "progress" in json.loads(response.readline())
         assert any(connections(group, number) for number in range(2))
     until(lambda: not any(connections(group, number) for number in range(2)))
+
+
+def test_a_room_needs_no_login_and_is_the_same_on_both_servers(group, monkeypatch):
+    """Nothing else than the phones' paths is without a login, and a name that a phone sends is not passed on."""
+    monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
+    room = open_room(open_database(), "ann", "test-light")
+    place = f"/room/{room.shown}"
+    page = fetch(f"{group.address}{place}")
+    cookies = "; ".join(text.partition(";")[0] for text in page.headers.get_all("Set-Cookie"))
+    assert page.code == 200 and b"phone.js" in page.read() and "pairlens_client=" in cookies
+    assert fetch(f"{group.address}/room").url == f"{group.address}/room/"
+    assert fetch(f"{group.address}/room/static/phone.js").code == 200
+    for other in (
+        "/",
+        "/rooms",
+        "/roomful/static/phone.js",
+        "/api/models",
+        "/room/../api/models",
+        "/room/%2e%2e/explore",
+    ):
+        assert fetch(f"{group.address}{other}").code == 401, other
+    assert fetch(f"{group.address}{place}/join", b"x" * 33_000, Cookie=cookies).code == 413
+
+    def ask(path, body=None, **headers):
+        body = None if body is None else json.dumps(body).encode()
+        return json.load(fetch(f"{group.address}{place}/{path}", body, Cookie=cookies, **headers))
+
+    assert ask("state")["phase"] == "join"
+    assert ask("join", {"nickname": "zoë"}, **login("mallory"))["nickname"] == "zoë"
+    shown = [json.load(fetch(f"http://127.0.0.1:{port}{place}/state", Cookie=cookies)) for port in group.ports]
+    assert shown[0] == shown[1] and shown[0]["phase"] == "open"
 
 
 def connections(group, number):
@@ -333,6 +365,7 @@ def test_a_backup_restores_tags_and_predictions(group, monkeypatch):
     annotations = Annotations(open_database())
     annotations.give("carol", file, "1e", "other")
     before, runs = annotations.state(file).rows, store.runs()
+    open_room(open_database(), "carol", "test-light")
     (backups / "pairlens-20200101-000000.dump").write_text("an old one")
     os.utime(backups / "pairlens-20200101-000000.dump", (0, 0))
     made = subprocess.run([DEPLOY / "backup.sh", backups], capture_output=True, text=True, check=True)
@@ -350,3 +383,4 @@ def test_a_backup_restores_tags_and_predictions(group, monkeypatch):
     assert annotations.state(file).row("2n").notes, "a backup that is cut off changes nothing"
     subprocess.run([DEPLOY / "restore.sh", backups / name], capture_output=True, check=True)
     assert Annotations(open_database()).state(file).rows == before and store.runs() == runs
+    assert rooms_of(open_database(), "carol") == [], "a backup keeps no rooms"
