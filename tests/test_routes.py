@@ -106,10 +106,27 @@ def test_attention_and_values_share_what_only_both_change():
     ("shares", "alone", "sentence"),
     [
         ((1.9, 0.1, 0), None, "by LOOKS: 95 % of the difference."),
+        (
+            (1.02, 0, -0.02),
+            None,
+            "by LOOKS: 102 % of the difference, more than the whole because another part works against it: "
+            "WORDS (−2 %).",
+        ),
+        (
+            (1.006, -0.003, -0.003),
+            None,
+            "by LOOKS: 101 % of the difference, more than the whole because another part works against it: "
+            "WORDS (0 %).",
+        ),
         ((-1.9, -0.1, 0), None, "by LOOKS: 95 % of the difference."),
         ((1, 0.8, 0.2), None, "by LOOKS (50 % of the difference), ATTENDED (40 %) and WORDS (10 %)."),
         ((1, 1, 0), (0.1, 0, 0), "only by LOOKS (50 %) and ATTENDED (50 %) together: none of them is enough alone."),
-        ((2.6, -0.6, 0), None, "by LOOKS: 130 % of the difference, more than the whole; against it: ATTENDED (−30 %)."),
+        (
+            (2.6, -0.4, -0.2),
+            None,
+            "by LOOKS: 130 % of the difference, more than the whole because other parts work against it: WORDS (−10 %) "
+            "and ATTENDED (−20 %).",
+        ),
         ((1.4, 1, -0.4), None, "by LOOKS (70 % of the difference) and ATTENDED (50 %); against it: WORDS (−20 %)."),
     ],
 )

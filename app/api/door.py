@@ -141,7 +141,8 @@ async def _until_closed(receive: Receive, updates: asyncio.Queue[Update | None])
 
 def line_of(update: Update) -> bytes:
     """Serialises an update as a line of JSON."""
-    if update.answer:
-        return b'{"answer": ' + update.answer + b"}\n"
+    for name in ("answer", "part"):
+        if text := getattr(update, name):
+            return b'{"%s": %s}\n' % (name.encode(), text)
     values: JsonObject = {"error": update.error} if update.error else {"progress": update.progress}
     return json.dumps(values, ensure_ascii=False).encode() + b"\n"

@@ -13,7 +13,6 @@ from app.page_state.explore import MOST_EDITS
 from core.checkpoint import Checkpoint, load_named
 from core.effects.history import AnyEdit, parse_edit, words_after
 from core.errors import UserError
-from core.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -54,19 +53,20 @@ class PairRequest:
 
 
 R = TypeVar("R")
-F = TypeVar("F", bound=Callable[[Any, Progress], object])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 class Endpoint(NamedTuple):
     """An endpoint: its request type, the function that computes it, whether finished answers are cached, and
-    whether they depend on ``others`` than the request's model too; and whether it takes no more than a forward pass or
-    two."""
+    whether they depend on ``others`` than the request's model too; whether it takes no more than a forward pass or
+    two; and whether the function is also given one to tell the ``parts`` of its answer that are known so far."""
 
     request: type[Any]
-    compute: Callable[[Any, Progress], object]
+    compute: Callable[..., object]
     kept: bool
     others: bool
     quick: bool
+    parts: bool
 
 
 ENDPOINTS: dict[str, Endpoint] = {}
@@ -74,14 +74,21 @@ ENDPOINTS: dict[str, Endpoint] = {}
 
 
 def endpoint(
-    name: str, request: type[R], *, kept: bool = True, others: bool = False, quick: bool = False
+    name: str,
+    request: type[R],
+    *,
+    kept: bool = True,
+    others: bool = False,
+    quick: bool = False,
+    parts: bool = False,
 ) -> Callable[[F], F]:
-    """Registers a function ``(request, progress)`` as the answer for the endpoint ``/api/name``. Without ``kept`` it is
-    not cached, because it is fast, or depends on more than the request and the files of the model, or of all models if
-    it depends on ``others``."""
+    """Registers a function ``(request, progress)`` as the answer for the endpoint ``/api/name``; with ``parts``,
+    ``(request, progress, so_far)``, which tells ``so_far`` the parts of its answer as it computes them. Without
+    ``kept`` it is not cached, because it is fast, or depends on more than the request and the files of the model, or of
+    all models if it depends on ``others``."""
 
     def register(compute: F) -> F:
-        ENDPOINTS[name] = Endpoint(request, compute, kept, others, quick)
+        ENDPOINTS[name] = Endpoint(request, compute, kept, others, quick, parts)
         return compute
 
     return register

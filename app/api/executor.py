@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from app.api.refusals import Refused, sentence
 from core.allocator import return_freed_memory
@@ -71,10 +72,11 @@ class _Postponed(Exception):
 
 @dataclass(frozen=True)
 class Update:
-    """An update for a listener: progress, and finally the ``answer`` (JSON) or the ``error`` (one sentence).
-    ``status``: the HTTP status if this is the first update."""
+    """An update for a listener: progress, the ``part`` of the answer that is known so far (JSON), and finally the
+    ``answer`` or the ``error`` (one sentence). ``status``: the HTTP status if this is the first update."""
 
     progress: tuple[int, int] = (0, 0)
+    part: bytes = b""
     answer: bytes = b""
     error: str = ""
     status: int = 200
@@ -84,7 +86,18 @@ class Update:
         return bool(self.answer or self.error)
 
 
-Compute = Callable[[Progress], bytes]
+@dataclass(frozen=True)
+class Report:
+    """A computation's :data:`~core.progress.Progress`, which also takes the ``part`` of its answer known so far."""
+
+    progress: Progress
+    part: Callable[[bytes], None]
+
+    def __call__(self, done: int, of: int) -> None:
+        self.progress(done, of)
+
+
+Compute = Callable[[Report], bytes]
 Tell = Callable[[Update], None]
 
 
@@ -211,7 +224,8 @@ class Executor:
         try:
             if work.lane is Lane.LONG:
                 self._take_turn(work)
-            update = Update(answer=work.compute(lambda done, of: self._progress(work, done, of)))
+            report = Report(partial(self._progress, work), lambda part: self._tell(work, Update(part=part)))
+            update = Update(answer=work.compute(report))
         except _Postponed:
             pass
         except Ended:
@@ -245,13 +259,16 @@ class Executor:
         if work.lane is Lane.LONG:
             return_freed_memory()
 
+    def _tell(self, work: _Work, update: Update) -> None:
+        for tell in list(work.listeners):
+            tell(update)
+
     def _progress(self, work: _Work, done: int, of: int) -> None:
         """Reports a computation's progress; may block here. Raises Ended and _Postponed."""
         now = self._clock()
         if now - work.reported >= BETWEEN_REPORTS:
             work.reported = now
-            for tell in list(work.listeners):
-                tell(Update((done, of)))
+            self._tell(work, Update((done, of)))
         if not work.listeners:
             raise Ended
         within = time.thread_time() - work.since < self._quantum

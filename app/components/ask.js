@@ -74,14 +74,15 @@ export class Refusal extends Error {}
  * @param {object} body
  * @param {AbortSignal} signal
  * @param {(done: number, of: number) => void} [progress]
+ * @param {(part: any) => void} [soFar] is told the part of the answer that is known, as often as the server sends it
  */
-export function ask(kind, body, signal, progress = () => {}) {
+export function ask(kind, body, signal, progress = () => {}, soFar = () => {}) {
   if (signal.aborted) return Promise.reject(signal.reason);
-  return QUEUE.run(() => answer(kind, body, signal, progress), signal, URGENT.includes(kind));
+  return QUEUE.run(() => answer(kind, body, signal, progress, soFar), signal, URGENT.includes(kind));
 }
 
 // Like `ask`, but outside the queue: the response to a drag cannot wait for a running computation.
-export const askAtOnce = (kind, body, signal) => answer(kind, body, signal, () => {});
+export const askAtOnce = (kind, body, signal) => answer(kind, body, signal);
 
 // On a small machine the server's work on an answer would delay the page's painting. A hidden page is not painted.
 const painted = () =>
@@ -101,12 +102,13 @@ async function fetched(kind, body, signal) {
   }
 }
 
-async function answer(kind, body, signal, progress) {
+async function answer(kind, body, signal, progress = null, soFar = null) {
   const response = await fetched(kind, body, signal);
   if (!response.headers.get("Content-Type")?.includes("json"))
     throw new Refusal(`The server answered with status ${response.status}.`);
   for await (const line of lines(response.body)) {
-    if (line.progress) progress(line.progress[0], line.progress[1]);
+    if (line.progress) progress?.(line.progress[0], line.progress[1]);
+    else if (line.part) soFar?.(line.part);
     else if (line.error) throw new Refusal(line.error);
     else return line.answer;
   }
@@ -129,6 +131,8 @@ async function answer(kind, body, signal, progress) {
 export class Answer {
   /** @type {AnswerTo<Kind> | null} */
   value = null;
+  /** @type {AnswerTo<Kind> | null} what is known of it while it is computed */
+  part = null;
   problem = "";
   stopped = false;
   asked = null; // the question as text
@@ -166,7 +170,7 @@ export class Answer {
     const asked = body && JSON.stringify(body);
     if (asked === this.asked) return;
     this.controller?.abort();
-    Object.assign(this, { asked, body, leave, value: null, problem: "", stopped: false });
+    Object.assign(this, { asked, body, leave, value: null, part: null, problem: "", stopped: false });
     if (body) this.begin();
     else this.draw();
   }
@@ -180,9 +184,14 @@ export class Answer {
       this.bar.max = of;
       this.bar.value = done;
     };
+    const soFar = (part) => {
+      if (controller !== this.controller || this.stopped) return;
+      this.part = part;
+      this.changed();
+    };
     const { kind, body } = this;
     painted()
-      .then(() => ask(kind, body, signal, progress))
+      .then(() => ask(kind, body, signal, progress, soFar))
       .then(
         (value) => this.arrived(controller, { value }),
         (error) => signal.aborted || this.arrived(controller, { problem: error.message }),

@@ -15,7 +15,7 @@ import { capital, percent, signed, the } from "./wording.js";
 import { isWordMap, sentences } from "./evidence.js";
 import { PairView } from "./pair.js";
 import { saveButtons } from "./save.js";
-import { routesFigure } from "./routes.js";
+import { Carried } from "./routes.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
@@ -164,7 +164,8 @@ class ComparedPair extends PairView {
     this.compare = compare;
     this.why = this.answer("why", "Computing …", "word effects");
     this.because = this.answer("reason", "", "the reason");
-    this.carried = this.answer("routes", "Looking for what carries the difference …", "what carries the difference");
+    const looking = "Looking for what carries the difference …";
+    this.carried = new Carried(this.answer("routes", looking, "what carries the difference"));
   }
 
   get title() {
@@ -323,10 +324,8 @@ class CompareView extends View {
 
   drawCarried() {
     const [base] = this.columns;
-    const { value, element } = base?.carried ?? {};
-    if (value && value === this.known) return;
-    this.known = value;
-    refill(this.carried, value ? routesFigure(this, value, aboutOf(this.columns)) : base && element);
+    base?.carried.draw(this, aboutOf(this.columns));
+    if (base?.carried.element !== this.carried.firstChild) refill(this.carried, base?.carried.element);
   }
 
   // Words that only one of the versions contains.

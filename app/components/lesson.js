@@ -21,6 +21,14 @@ const related = (a, b) => {
   return a.split(".").every((place, i) => i >= places.length || place === "*" || place === places[i]);
 };
 
+// How right a vote is about which of several numbers are more than half.
+function judgedVote(names, votes, values) {
+  const wrong = names.filter((_, i) => votes[i] !== values[i] > 0.5);
+  return wrong.length
+    ? `Right about ${names.length - wrong.length} of ${names.length}; wrong about ${wrong.join(", ")}.`
+    : "All right.";
+}
+
 // How many of a value's numbers are on one line: all of a row, but one of a vector with a word for each number.
 function numbersPerLine(number, words) {
   if (!Array.isArray(number)) return 1;
@@ -57,9 +65,9 @@ class LessonView extends View {
     return this.data.steps[this.step - 1];
   }
 
-  // The number that still has to be guessed.
+  // The numbers that still have to be guessed.
   get secret() {
-    return this.guessing && this.now.guess && !this.known.has(this.step) ? this.now.guess : null;
+    return this.guessing && this.now.guess.length && !this.known.has(this.step) ? this.now.guess : null;
   }
 
   build() {
@@ -307,7 +315,7 @@ class LessonView extends View {
   // The names from which a number is computed; none if it is to be guessed and equals the only one.
   origins(name) {
     const names = this.data.origins[name] ?? [];
-    return name === this.secret && this.cellsOf(names).length === 1 ? [] : names;
+    return this.secret?.includes(name) && this.cellsOf(names).length === 1 ? [] : names;
   }
 
   key(event) {
@@ -329,24 +337,46 @@ class LessonView extends View {
     event.preventDefault();
   }
 
-  reveal(guess) {
-    const name = this.now.guess;
+  /** @param {((values: number[]) => string) | null} judged says how right a guess of these values was */
+  reveal(judged) {
     this.known.add(this.step);
     this.draw();
-    if (guess === null) return;
-    const [head, ...places] = name.split(".");
-    const value = places.reduce((inner, place) => inner[Number(place) - 1], this.data.values[head].number);
-    const off = Math.abs(guess - value);
-    this.step_
-      .querySelector(".guess")
-      ?.replaceChildren(
-        off <= this.now.within ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`,
+    const values = this.now.guess.map((name) => {
+      const [head, ...places] = name.split(".");
+      return places.reduce((inner, place) => inner[Number(place) - 1], this.data.values[head].number);
+    });
+    if (judged) this.step_.querySelector(".guess")?.replaceChildren(judged(values));
+  }
+
+  // Boxes to tick for the parts that are guessed to be more than half.
+  vote() {
+    const { vote, parts } = this.now;
+    const boxes = parts.map((part) => html("input", { type: "checkbox", "aria-label": `Vote for ${part}` }));
+    const check = () =>
+      this.reveal((values) =>
+        judgedVote(
+          parts,
+          boxes.map(({ checked }) => checked),
+          values,
+        ),
       );
+    return [
+      html("span", vote),
+      parts.map((part, i) => html("label.together", boxes[i], " ", part)),
+      linkButton("Check", "Check the votes against the numbers", check),
+      linkButton("Show it", "Show the numbers (Enter)", () => this.reveal(null)),
+    ];
   }
 
   // A field for a guess, and buttons that check it and show the number.
   guess() {
-    const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
+    const judged =
+      (guess) =>
+      ([value]) => {
+        const off = Math.abs(guess - value);
+        return off <= this.now.within ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`;
+      };
+    const check = () => field.value.trim() !== "" && this.reveal(judged(Number(field.value)));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -386,7 +416,7 @@ class LessonView extends View {
           { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
           now.numbers.map(math),
         ),
-        now.guess && html("div.guess.controls.mid", secret && this.guess()),
+        now.guess.length > 0 && html("div.guess.controls.mid", secret && (now.vote ? this.vote() : this.guess())),
         secret ? null : this.note(),
         now.opens
           ? html(
@@ -416,7 +446,7 @@ class LessonView extends View {
     const reached = new Set(names.map((name) => name.split(".")[0]));
     for (const line of foundIn(this.picture, ".line")) {
       const values = line.dataset.values.split(" ");
-      line.classList.toggle("unknown", secret !== null && values.includes(secret.split(".")[0]));
+      line.classList.toggle("unknown", secret !== null && values.includes(secret[0].split(".")[0]));
       const ahead = !values.some((value) => reached.has(value) || data.inputs.includes(value));
       line.classList.toggle("ahead", ahead);
       line.ariaHidden = String(ahead);
@@ -433,7 +463,7 @@ class LessonView extends View {
     // Every copy of the number to be guessed, and of those that give it away.
     for (const copy of foundIn(this.root, "[data-of]")) {
       const name = copy.getAttribute("data-of");
-      const asked = secret !== null && name === secret;
+      const asked = secret !== null && secret.includes(name);
       const hidden = asked || (secret !== null && now.hidden.includes(name));
       const instead = asked ? "?" : "…";
       copy.classList.toggle("secret", asked);

@@ -2,8 +2,8 @@
 
 import { html } from "./create.js";
 import { linkButton, refill } from "./elements.js";
+import { Carried, keepsLengths } from "./routes.js";
 import { percent } from "./wording.js";
-import { keepsLengths, routesFigure } from "./routes.js";
 
 const MOST_CONTROLS = 3; // so that the page stays within 25
 
@@ -14,9 +14,9 @@ export class Reason {
     this.answer = view.answer("reason", "Looking for what decides …", "the reason");
     this.other = second && view.answer("preview", "", "the second opinion");
     const text = "Looking for what carries the difference …";
-    this.carried = routes && view.answer("routes", text, "how the model notices");
+    this.carried = routes && new Carried(view.answer("routes", text, "how the model notices"));
     this.sentence = html("p.reason.mid");
-    this.noticed = html("div");
+    this.noticed = this.carried && this.carried.element;
     this.second = second && html("p.second.soft");
     this.element = this.sentence;
   }
@@ -46,10 +46,7 @@ export class Reason {
     const { view, carried } = this;
     if (!carried) return;
     view.question("routes", this.change ? { change: this.change } : null);
-    const shown = carried.value ?? carried.state;
-    if (shown === this.shown) return;
-    this.shown = shown;
-    refill(this.noticed, carried.value ? routesFigure(view, carried.value) : this.change && carried.element);
+    carried.draw(view);
   }
 
   // The button that requests this, for a first change that keeps the numbers of words.

@@ -136,7 +136,7 @@ export function saveFigure(view, kind, figure) {
   try {
     const { file, title, elements, about = view.data.about } = figure();
     deliver(
-      `${file}${about ? `-${about.file}` : ""}`,
+      nameOf(file, about),
       kind,
       ...captioned(view.root, title, elements, [...(about?.lines ?? []), view.conclusion].filter(Boolean)),
     );
@@ -152,6 +152,27 @@ export function saveButtons(view, what, figure) {
     linkButton(kind, `Save the ${what} as ${kind}`, () => saveFigure(view, kind, figure)),
   );
   return html("span.together", image, "\u2002", picture);
+}
+
+const nameOf = (file, about) => `pairlens-${file}${about ? `-${about.file}` : ""}`;
+
+/**
+ * Buttons that save the numbers of a figure.
+ * @param {string} what
+ * @param {string} file
+ * @param {{ csv: string } & object} record whose other fields are the JSON file
+ * @param {import("./payloads").About} about
+ */
+export function dataButtons(what, file, { csv, ...record }, about) {
+  const save = (kind, text, type) => {
+    const source = new Blob([text], { type });
+    return linkButton(kind, `Save the numbers of ${what} as ${kind}`, () =>
+      download(source, `${nameOf(file, about)}.${kind.toLowerCase()}`),
+    );
+  };
+  const marked = `\ufeff${csv}`; // the mark by which Excel reads it as UTF-8
+  const json = JSON.stringify(record, null, 1);
+  return html("span.together", save("CSV", marked, "text/csv"), "\u2002", save("JSON", json, "application/json"));
 }
 
 // The figure with its title, and lines below it: the texts, the model, its verdict, and the reason. It can be used in a
@@ -185,7 +206,7 @@ function deliver(name, kind, width, height, children) {
     children,
   );
   const text = new XMLSerializer().serializeToString(figure);
-  const file = `pairlens-${name}.${kind.toLowerCase()}`;
+  const file = `${name}.${kind.toLowerCase()}`;
   const source = new Blob([text], { type: "image/svg+xml" });
   if (kind === "SVG") return download(source, file);
   const image = new Image();

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.lessons import Evaluated, Lesson, mathml
 from core.lessons.arithmetic import tolerances
-from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, given_away, place_of, rounded, said
+from core.lessons.lesson import LessonStep, PictureRow, Value, Values, at, given_away, guessed, place_of, rounded, said
 
 IN_PICTURE = 8
 """How many numbers of a vector lesson.js draws."""
@@ -32,15 +32,18 @@ class PictureLine:
 
 @dataclass(frozen=True)
 class DrawnStep:
-    """A step with formulas as MathML. ``hidden``: the numbers that would give the guess away; ``within``: how far a
-    guess may be off."""
+    """A step with formulas as MathML. ``guess``: the numbers to guess; ``vote``: the question about which of ``parts``
+    are more than half, instead of a guess of one; ``hidden``: the numbers that would give the guess away; ``within``:
+    how far a guess may be off."""
 
     title: str
     says: str
     formula: str
     numbers: tuple[str, ...]
     lit: tuple[str, ...]
-    guess: str
+    guess: tuple[str, ...]
+    vote: str
+    parts: tuple[str, ...]
     hidden: tuple[str, ...]
     within: float
     note: str
@@ -72,7 +75,11 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
     names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
     words = {**lesson.words, **evaluated.words}
     within = tolerances(lesson.steps, numbers, digits)
-    steps = (_step(*each, numbers, words, digits) for each in zip(lesson.steps, within, strict=True))
+    of = {row.value: words.get(row.of, ()) for row in lesson.picture}
+    steps = (
+        _step(step, far, numbers, words, digits, of.get(step.guess, ()))
+        for step, far in zip(lesson.steps, within, strict=True)
+    )
     return DrawnLesson(
         lesson.title,
         f"{lesson.about} {lesson.change}".strip(),
@@ -88,13 +95,19 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
 
 
 def _step(
-    step: LessonStep, within: float, values: Values, words: Mapping[str, Sequence[str]], digits: int
+    step: LessonStep,
+    within: float,
+    values: Values,
+    words: Mapping[str, Sequence[str]],
+    digits: int,
+    parts: Sequence[str],
 ) -> DrawnStep:
-    """A step; without its guess if its lines leave the number out, as with a share of nothing."""
+    """A step whose value to guess has these ``parts``; without its guess if its lines leave the number out, as with a
+    share of nothing."""
     lines = tuple(mathml(line, values, digits, words=words) for line in step.numbers)
-    guess = place_of(values, step.guess)
-    if guess and not any(f'data-of="{guess}"' in line for line in lines):
-        guess = ""
+    guess = guessed(values, step)
+    if not all(any(f'data-of="{name}"' in line for line in lines) for name in guess):
+        guess = ()
     return DrawnStep(
         step.title,
         said(step.says, values, digits),
@@ -102,7 +115,9 @@ def _step(
         lines,
         tuple(place_of(values, name) for name in step.lit),
         guess,
-        given_away(values, guess) if guess else (),
+        step.vote,
+        tuple(parts) if step.vote else (),
+        given_away(values, guess[0]) if guess else (),
         within,
         said(step.note, values, digits),
         step.opens,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -18,35 +20,59 @@ from core.progress import Progress
 from core.reading.reader import Reading
 
 
-def divide(checkpoint: Checkpoint, one: Reading, other: Reading, progress: Progress) -> LayerRoutes:
-    """The shares of a difference that a word's states after each layer, and each head, restore. Raises RoutesError if
-    the difference cannot be divided, or if the model's layers cannot be told apart."""
+def ignored(so_far: LayerRoutes) -> None:
+    """For callers that wait for all layers."""
+
+
+def divide(
+    checkpoint: Checkpoint,
+    one: Reading,
+    other: Reading,
+    progress: Progress,
+    so_far: Callable[[LayerRoutes], None] = ignored,
+) -> LayerRoutes:
+    """The shares of a difference that a word's states after each layer, and each head, restore. ``so_far`` is told the
+    layers known so far after each one but the last. Raises RoutesError if the difference cannot be divided, or if the
+    model's layers cannot be told apart."""
     model: CrossEncoder = checkpoint.model  # type: ignore[assignment]
     check_versions(one, other)
     versions = _pieces(checkpoint, model, one, other)
     words, heads, layers = versions.of_words.bool(), model.config.heads, len(model.states)
-    rows = []
+    rows: list[Tensor] = []
     for layer in range(layers):
         progress(layer, layers)
+        if rows:
+            so_far(_record(checkpoint, (one, other), torch.stack(rows), (len(words), heads, layers)))
         with torch.inference_mode():
             rows.append(model.patched(versions, LayerPatch(layer, words, heads)))
-    logits = torch.stack(rows)
-    check_finite(checkpoint, logits)
+        check_finite(checkpoint, rows[-1])
+    return _record(checkpoint, (one, other), torch.stack(rows), (len(words), heads, layers))
+
+
+def _record(
+    checkpoint: Checkpoint, versions: tuple[Reading, Reading], logits: Tensor, sizes: tuple[int, int, int]
+) -> LayerRoutes:
+    """The record of the first layers, from their logits ``[layers, words + 2 heads + 2, C]``. ``sizes``: of words, of
+    a layer's heads, and of all layers."""
+    (one, other), (count, heads, layers) = versions, sizes
+    model = checkpoint.model
     ends = model.answers.chances(logits[0, -2:]).tolist()
     target = target_class(checkpoint, ends[0])
     odds = log_odds(logits, target)
     difference = float(odds[0, -2] - odds[0, -1])
     check_difference(difference)
     shares: Tensor = (odds[:, -2:-1] - odds[:, :-2]) / difference
-    states, patterns, values = torch.split(shares, [len(words), heads, heads], dim=1)
+    states, patterns, values = torch.split(shares, [count, heads, heads], dim=1)
     named = [[token.text for side in reading.texts() for token in side.tokens] for reading in (one, other)]
+    sentence = sentence_of(subject_of(one.texts(), other.texts()), (*named[0], SPECIAL), matrix(states))
     return LayerRoutes(
-        **described(checkpoint, (one, other), target, ends, difference),
+        **described(checkpoint, versions, target, ends, difference),
         words=((*named[0], SPECIAL), (*named[1], SPECIAL)),
+        layers=layers,
         states=matrix(states),
         patterns=matrix(patterns),
         values=matrix(values),
-        sentence=sentence_of(subject_of(one.texts(), other.texts()), (*named[0], SPECIAL), matrix(states)),
+        sentence=sentence if len(states) == layers else "",
         passes=logits.shape[0] * logits.shape[1],
     )
 

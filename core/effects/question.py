@@ -5,6 +5,7 @@ that flips it, and the faithfulness of these explanations.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from core.effects import layers, reason, routes, turning
 from core.effects.adversary import with_adversary
@@ -88,13 +89,21 @@ class Question(AskedPair):
         model = self.checkpoint.model
         return bool(model.states if isinstance(model, CrossEncoder) else model.routes(self.checkpoint.card["config"]))
 
-    def routes(self, first: str, second: str = "", *, progress: Progress = unheard) -> Routes | LayerRoutes:
+    def routes(
+        self,
+        first: str,
+        second: str = "",
+        *,
+        progress: Progress = unheard,
+        so_far: Callable[[LayerRoutes], None] = layers.ignored,
+    ) -> Routes | LayerRoutes:
         """How the difference to another version of the pair divides among the model's routes
         (:func:`core.effects.routes.divide`), or which states and heads of a transformer restore it
-        (:func:`core.effects.layers.divide`). Raises RoutesError if it cannot be divided."""
+        (:func:`core.effects.layers.divide`), which tells ``so_far`` the layers that are known. Raises RoutesError if it
+        cannot be divided."""
         versions = self.reading, self.checkpoint.read(first, second)
         if isinstance(self.checkpoint.model, CrossEncoder):
-            return layers.divide(self.checkpoint, *versions, progress)
+            return layers.divide(self.checkpoint, *versions, progress, so_far)
         return routes.divide(self.checkpoint, *versions)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:

@@ -9,6 +9,7 @@ from html import escape
 from core.evidence.explanation import Explanation, Record
 from core.evidence.matrix import Matrix
 from core.evidence.routes import signed_percent
+from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import counted
 
@@ -36,6 +37,8 @@ class LayerRoutes(Record, kind="layer_routes"):
     difference: float
     words: tuple[tuple[str, ...], tuple[str, ...]]
     """The words of both texts in this version and in the other, then :data:`SPECIAL`."""
+    layers: int
+    """Number of the model's layers; the matrices have fewer rows while they are computed."""
     states: Matrix
     """[layers, words]: the share restored if one word's states after one layer come from the other version."""
     patterns: Matrix
@@ -43,6 +46,7 @@ class LayerRoutes(Record, kind="layer_routes"):
     values: Matrix
     """[layers, heads]: the same for the values that one head reads."""
     sentence: str
+    """Where the difference lies, in words; empty while layers are missing."""
     passes: int
     """Number of pairs the model read."""
     name: str = field(default="states of the difference", init=False)
@@ -64,6 +68,11 @@ class LayerRoutes(Record, kind="layer_routes"):
             for name, of in (("pattern", self.patterns), ("values", self.values))
         ]
         return [*lines, "", counted(self.passes, "pass", "es")]
+
+    @told
+    def csv(self) -> str | None:
+        """The numbers as a file, once all layers are known."""
+        return self.to_csv() if len(self.states) == self.layers else None
 
     def _repr_html_(self) -> str:
         """The same in a notebook."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from html import escape
 
 from core.evidence.explanation import Explanation, Record
+from core.json_types import told
 from core.spreadsheet import csv_text
 from core.wording import counted
 
-MOST, NOT_ALONE, AGAINST, WHOLE = 0.75, 0.25, -0.1, 1.05
+MOST, NOT_ALONE, AGAINST, WHOLE = 0.75, 0.25, -0.1, 1.005
 """Shares of the difference: from which a route carries most of it, below which it is not enough alone, below which it
-works against the rest, and above which it is more than the whole."""
+works against the rest, and above which it is shown as more than 100 %, which needs an explanation."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Routes(Record, kind="routes"):
             )
         return [*lines, "", counted(self.passes, "pass", "es")]
 
+    @told
+    def csv(self) -> str:
+        """The numbers as a file."""
+        return self.to_csv()
+
     def _repr_html_(self) -> str:
         """The same in a notebook."""
         return f"<pre>{escape(chr(10).join(self.to_text()))}</pre>"
@@ -92,7 +98,12 @@ def sentence_of(subject: str, routes: Sequence[RouteShare], difference: float) -
     if len(carrying) > 1 and max(route.alone / difference for route in routes) < NOT_ALONE:
         said = f"only by {_listed(carrying, difference)} together: none of them is enough alone"
     elif top > WHOLE:
-        said = f"by {ranked[0].by}: {signed_percent(top)} of the difference, more than the whole"
+        against = [route for route in ranked if route.share / difference < 1 - WHOLE] or ranked[-1:]
+        why = "another part works against it" if len(against) == 1 else "other parts work against it"
+        return (
+            f"{subject} is noticed by {ranked[0].by}: {signed_percent(top)} of the difference, more than the whole "
+            f"because {why}: {_listed(against, difference)}."
+        )
     elif top >= MOST or len(carrying) == 1:
         said = f"by {ranked[0].by}: {signed_percent(top)} of the difference"
     else:

@@ -41,9 +41,9 @@ class _NotANumber(Exception):
 
 def tolerances(steps: tuple[LessonStep, ...], values: Values, digits: int) -> list[float]:
     """How far the guess of each step may be off: half a percent, half of the last decimal, or as far as the number is
-    from the one that the shown, rounded numbers give. 0 without a guess."""
+    from the one that the shown, rounded numbers give. 0 without a guess of a number."""
     return [
-        _tolerance(place_of(values, step.guess), equations, values, digits) if step.guess else 0.0
+        _tolerance(place_of(values, step.guess), equations, values, digits) if step.guess and not step.vote else 0.0
         for step, equations in zip(steps, chains(steps, values, digits), strict=True)
     ]
 

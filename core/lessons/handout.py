@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.lessons.formula import HIDDEN, LINE, LONGEST, mathml
-from core.lessons.lesson import Lesson, Value, Values, ValueTexts, given_away, place_of, rounded, said
+from core.lessons.lesson import Lesson, Value, Values, ValueTexts, given_away, guessed, rounded, said
 from core.lessons.sources import Evaluated
 from core.spreadsheet import csv_text
 from core.templates import render
@@ -39,7 +39,7 @@ def handout(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str], blan
 def _blanks(lesson: Lesson, values: Values, blanks: bool) -> Iterator[dict[str, str]]:
     """For each step, the texts that replace numbers: a line for every guess, and no number that gives away the guess of
     this or a later step."""
-    guesses = [place_of(values, step.guess) for step in lesson.steps if step.guess and blanks]
+    guesses = [name for step in lesson.steps if blanks for name in guessed(values, step)]
     left = [step.guess for step in lesson.steps if blanks]
     for place in range(len(lesson.steps)):
         hidden = {name: HIDDEN for guess in left[place:] if guess for name in given_away(values, guess)}

@@ -59,7 +59,8 @@ class PictureRow:
 @dataclass(frozen=True)
 class LessonStep:
     """One step. ``numbers``: the formula with numbers, by line. ``lit``: the values to highlight; ``guess``: a number
-    that learners may guess before it is shown; ``opens``: a checkpoint that shows the step in a trained model."""
+    that learners may guess before it is shown, or with a ``vote``, a value of which they guess the parts that are more
+    than half, for which this is the question; ``opens``: a checkpoint that shows the step in a trained model."""
 
     title: str
     says: str
@@ -67,6 +68,7 @@ class LessonStep:
     numbers: tuple[str, ...]
     lit: tuple[str, ...]
     guess: str = ""
+    vote: str = ""
     note: str = ""
     opens: str = ""
 
@@ -151,6 +153,14 @@ def shown(number: float, digits: int) -> str:
     near = (text for text in texts if abs(float(text) - number) <= SMALL_ERROR * abs(number))
     text = next(near, texts[-1] if float(texts[-1]) else "≈0")
     return text.replace("-", "−")
+
+
+def guessed(values: Values, step: LessonStep) -> tuple[str, ...]:
+    """The names of the numbers that learners guess in a step."""
+    name = place_of(values, step.guess)
+    if not step.vote:
+        return (name,) if name else ()
+    return tuple(f"{name}.{place}" for place, _ in enumerate(cast(list[Value], at(values, name)), 1))
 
 
 def given_away(values: Values, name: str) -> tuple[str, ...]:

@@ -100,6 +100,18 @@ def test_links_and_changes_are_those_of_the_command_line(client, capsys, guest_m
     assert answer(client, "reason", model="small-bert", all=True)["clauses"]
 
 
+def test_a_transformers_map_arrives_layer_by_layer_and_its_file_with_the_last(client, guest_models):
+    other = {"first": PAIR["first"], "second": "A dog is cold"}
+    *known, last = lines(client.post("/api/routes", json={**PAIR, "model": "small-bert", "other": other}))
+    whole, parts = last["answer"], [line["part"] for line in known if "part" in line]
+    assert len(parts) == whole["layers"] - 1 > 0
+    for number, part in enumerate(parts, 1):
+        assert part["states"] == [pytest.approx(row, abs=1e-6) for row in whole["states"][:number]]
+        assert part["layers"] == whole["layers"] and part["words"] == whole["words"]
+        assert "csv" not in part and part["sentence"] == ""
+    assert whole["csv"].startswith("part,layer,number,name,share\nstate,1,1,A,")
+
+
 def test_a_model_that_is_being_loaded_holds_up_no_other_models_answers(client, monkeypatch):
     loading, loaded = threading.Event(), threading.Event()
 

@@ -235,3 +235,15 @@ def test_on_a_narrow_screen_the_page_does_not_run_over(open_page):
     right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
     numbers = page.locator(".numbers").bounding_box()
     assert page.locator(".numbers math *").evaluate_all(right) <= numbers["x"] + numbers["width"] - 10, "padding"
+    # At the end the class votes on each of several models before it sees their numbers.
+    for number in range(6, 13):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".step h3")).to_contain_text(f"{number} of 12")
+    shares = page.locator(".numbers .value")
+    expect(shares).to_have_text(["?"] * shares.count())
+    for light in page.get_by_label(re.compile("Vote for attconv")).all():
+        light.check()
+    page.get_by_role("button", name="Check the votes").click()
+    expect(page.locator(".guess")).to_have_text(re.compile("^(All right|Right about [3-5] of 6; wrong about .+)\\.$"))
+    expect(shares.first).to_have_text(re.compile(r"^0\.\d+$"))
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

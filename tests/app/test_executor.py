@@ -86,6 +86,24 @@ def test_clients_that_ask_the_same_listen_to_one_computation_whose_answer_is_kep
     assert (1, 20) in [event.progress for event in listeners[0].events]
 
 
+def test_parts_of_an_answer_reach_all_who_wait_and_are_not_the_answer():
+    executor, begun, listeners = Executor(), threading.Event(), [Listener() for _ in range(3)]
+
+    def compute(report):
+        assert begun.wait(20)
+        report.part(b"[1]")
+        report(1, 2)
+        return b"[1, 2]"
+
+    for listener in listeners[:2]:
+        executor.ask("key", compute, "one", listener)
+    begun.set()
+    assert [listener.last().answer for listener in listeners[:2]] == [b"[1, 2]"] * 2
+    assert all(Update(part=b"[1]") in listener.events for listener in listeners[:2])
+    executor.ask("key", compute, "two", listeners[2])
+    assert listeners[2].events == [Update(answer=b"[1, 2]")]
+
+
 def test_a_computation_ends_when_its_last_listener_leaves():
     executor, steps, listeners = Executor(), Steps(ENDLESS), [Listener(), Listener()]
     leaves = [executor.ask("key", steps, "one", listener) for listener in listeners]

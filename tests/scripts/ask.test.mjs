@@ -77,10 +77,12 @@ test("lines may be cut anywhere, inside of a letter too", async () => {
   assert.deepEqual(read, [{ a: "é" }, { b: 2 }]);
 });
 
-test("progress arrives before the answer", async () => {
-  answers(streamed('{"progress":[1,4]}\n{"prog', 'ress":[3,4]}\n{"answer":{"kind":"effects"}}\n'));
-  const told = [];
-  const answer = await ask("why", { first: "A dog" }, never, (done, of) => told.push([done, of]));
+test("progress and parts arrive before the answer", async () => {
+  answers(streamed('{"progress":[1,4]}\n{"prog', 'ress":[3,4]}\n{"part":[7]}\n{"answer":{"kind":"effects"}}\n'));
+  const [told, parts] = [[], []];
+  const progress = (done, of) => told.push([done, of]);
+  const answer = await ask("why", { first: "A dog" }, never, progress, (part) => parts.push(part));
+  assert.deepEqual(parts, [[7]]);
   assert.deepEqual(told, [
     [1, 4],
     [3, 4],

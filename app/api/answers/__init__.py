@@ -5,18 +5,17 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from app.api.endpoint import ENDPOINTS, PairRequest
-from app.api.executor import Lane
+from app.api.executor import Compute, Lane, Report
 from app.api.refusals import Refused, sentence
 from core.checkpoint import available, in_memory
 from core.checkpoint.files import files_state
 from core.errors import UserError
 from core.evidence.as_json import to_dict
 from core.json_types import JsonObject, checked
-from core.progress import Progress
 from core.wording import hint
 
 __path__: list[str]
@@ -29,9 +28,14 @@ class Asked(NamedTuple):
     starts; and the number of characters of its texts."""
 
     key: Hashable
-    compute: Callable[[Progress], bytes]
+    compute: Compute
     lane: Lane
     size: int
+
+
+def as_json(answer: object) -> bytes:
+    """An answer as JSON."""
+    return json.dumps(to_dict(answer), ensure_ascii=False, allow_nan=False).encode()
 
 
 QUICK_TEXTS = 5_000
@@ -57,9 +61,9 @@ def question(name: str, body: JsonObject) -> Asked:
         key.append(tuple(map(files_state, folders.values() if endpoint.others else [folders[asked.model]])))
         size, cold = len(asked.first) + len(asked.second), not in_memory(asked.model)
 
-    def compute(progress: Progress) -> bytes:
-        answer = to_dict(endpoint.compute(asked, progress))
-        return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+    def compute(report: Report) -> bytes:
+        so_far = [lambda part: report.part(as_json(part))] if endpoint.parts else []
+        return as_json(endpoint.compute(asked, report, *so_far))
 
     lane = Lane.QUICK if endpoint.quick and size <= QUICK_TEXTS else Lane.FIRST
     return Asked(tuple(key) if endpoint.kept else object(), compute, Lane.COLD if cold else lane, size)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from app.api.endpoint import PairRequest, endpoint
 from app.page_state.explore import EVERY, HEADS
+from core.effects import layers
 from core.effects.history import parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.question import Question
@@ -107,10 +109,12 @@ class RoutesRequest(PairRequest):
         return words_after((texts[0], texts[1]), tuple(map(parse_edit, self.change)), checkpoint.reader.tokens)
 
 
-@endpoint("routes", RoutesRequest)
-def routes(asked: RoutesRequest, progress: Progress) -> Routes | LayerRoutes:
+@endpoint("routes", RoutesRequest, parts=True)
+def routes(
+    asked: RoutesRequest, progress: Progress, so_far: Callable[[LayerRoutes], None] = layers.ignored
+) -> Routes | LayerRoutes:
     """How the difference to another version of the pair divides among the model's routes, or its layers and heads."""
-    return Question(*asked.pair).routes(*asked.version, progress=progress)
+    return Question(*asked.pair).routes(*asked.version, progress=progress, so_far=so_far)
 
 
 @endpoint("faithfulness", PairRequest)

@@ -4,7 +4,7 @@ import { html } from "../../components/create.js";
 import { heading, linkButton, refill } from "../../components/elements.js";
 import { capital, percent, signed, the } from "../../components/wording.js";
 import { recordsOf, withChances } from "../../components/evidence.js";
-import { keepsLengths, routesFigure } from "../../components/routes.js";
+import { Carried, keepsLengths } from "../../components/routes.js";
 import { saveButtons } from "../../components/save.js";
 import { named } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
@@ -52,8 +52,7 @@ export class WhatIfPanel {
     this.change = view.answer("change", trying, "the smallest change");
     this.offered = view.answer("offers", "Looking up other words …", "words in its place");
     const looking = "Looking for what carries the difference …";
-    this.carried = view.answer("routes", looking, "how the model notices", "routes of a change");
-    this.noticed = html("div");
+    this.carried = new Carried(view.answer("routes", looking, "how the model notices", "routes of a change"));
     const notice = (i) => this.noticing(i);
     this.list = data.steps.length > 1 ? listOfSteps(data, (to) => this.go(to), notice) : null;
     this.element = html(
@@ -68,7 +67,7 @@ export class WhatIfPanel {
       data.note && html("p.soft.screen", data.note),
       this.smallest,
       this.list,
-      this.noticed,
+      this.carried.element,
     );
     if (view.nextStep) queueMicrotask(() => this.goOn());
   }
@@ -126,10 +125,7 @@ export class WhatIfPanel {
     const { edits } = shown;
     const more = change ? { edits: edits.slice(0, change - 1), change: [edits[change - 1]] } : null;
     view.question("routes of a change", more, shown);
-    const now = carried.value ?? carried.state;
-    if (now === this.carried_drawn) return;
-    this.carried_drawn = now;
-    refill(this.noticed, carried.value ? routesFigure(view, carried.value) : change && carried.element);
+    carried.draw(view);
   }
 
   get at() {
