@@ -16,6 +16,8 @@ from core.allocator import return_freed_memory, share_arenas
 
 HAND_BACK = 20.0
 """Seconds between returns of unused memory; each traverses all objects created since the start."""
+BETWEEN_DELETIONS = 600.0
+"""Seconds between deletions of what is kept for a day."""
 UNDISTURBED = 60.0
 """Seconds for the first visitors' pages before WordNet and the second-opinion model are read: that takes three times as
 long as everything before, and a page that needs them sooner reads them."""
@@ -41,6 +43,7 @@ async def preloaded(app: object) -> AsyncIterator[None]:
     sys.setswitchinterval(0.001)
     threading.Thread(target=return_memory, name="returning memory", daemon=True).start()
     threading.Thread(target=load, name="preloading", daemon=True).start()
+    threading.Thread(target=forget_regularly, name="forgetting", daemon=True).start()
     yield
 
 
@@ -51,6 +54,28 @@ def return_memory() -> None:
         time.sleep(HAND_BACK)
         gc.collect()
         return_freed_memory()
+
+
+def forget_regularly() -> None:
+    """Deletes what is kept for a day, even if nobody comes."""
+    while True:
+        time.sleep(BETWEEN_DELETIONS)
+        forget()
+
+
+def forget() -> None:
+    """Deletes rooms, and unlisted models, that are more than a day old."""
+    from core.checkpoint.unlisted import remove_old
+    from core.desk.database import database_exists
+    from core.errors import DeskError
+
+    remove_old()
+    with contextlib.suppress(DeskError):  # a page that needs the database says so
+        if database_exists():
+            from app.rooms.database import rooms
+            from core.rooms.room import delete_old
+
+            delete_old(rooms().engine)
 
 
 def load() -> None:

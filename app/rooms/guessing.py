@@ -8,7 +8,7 @@ import altair as alt
 import streamlit as st
 
 from app import charts, page_style
-from app.palette import class_colours
+from app.palette import COLOURS, class_colours
 from app.rooms.page import PAGE, attempt
 from core.json_types import JsonObject
 from core.rooms.lecturer import Lecturer, Overview
@@ -67,7 +67,8 @@ def _bars(asked: Round, revealed: JsonObject) -> Any:
     names = {revealed["answer"]: ["the model"]}
     if revealed["people"]:
         names.setdefault(revealed["people"], []).append("people")
-    colours = [light for light, _ in class_colours([one["title"] for one in revealed["counts"]])]
+    shade = int(st.context.theme.type == "dark")
+    colours = [shades[shade] for shades in class_colours([one["title"] for one in revealed["counts"]])]
     if asked.question["word"] is not None:
         colours = [colours[0]] * len(colours)
     rows = [
@@ -79,7 +80,7 @@ def _bars(asked: Round, revealed: JsonObject) -> Any:
     x = alt.X("count:Q", title="answers").axis(tickMinStep=1, format="d", grid=False)
     base = alt.Chart(alt.Data(values=rows)).encode(y=y, x=x)
     fill = alt.Color("answer:N", scale=alt.Scale(domain=order, range=colours), legend=None)
-    numbers = base.mark_text(align="left", dx=5).encode(text="count:Q")
+    numbers = base.mark_text(align="left", dx=5, color=COLOURS["ink"][shade]).encode(text="count:Q")
     return alt.layer(base.mark_bar().encode(color=fill), numbers).properties(height=alt.Step(38))
 
 

@@ -20,6 +20,8 @@ from core.rooms.questions import WordAt
 from core.rooms.room import BREAK, GUESS, LONGEST_TEXT, TEACH
 from core.wording import capital, the
 
+VERDICT = (-1, -1)
+"""Instead of a word that is asked about."""
 ABOUT = {
     GUESS: "Everyone guesses on their phone; you reveal what the class thinks, next to the model’s answer.",
     BREAK: "Everyone sends pairs that the model should get wrong. Pairs that fool it go to two classmates.",
@@ -81,12 +83,12 @@ def _word(checkpoint: Checkpoint) -> WordAt | None:
     except UserError:
         words = []
     roles = [checkpoint.roles["first"], checkpoint.roles["second"]]
-    names: dict[WordAt | None, str] = {None: "The verdict"}
+    names: dict[WordAt, str] = {VERDICT: "The verdict"}
     for (side, index), text in words:
         names[side, index] = f"Where does “{text}” of {the(roles[side])} look?"
-    return st.selectbox(
-        "Question", list(names), format_func=names.__getitem__, key=f"room question {state.first} {state.second}"
-    )
+    key = f"room question {state.first} {state.second}"
+    asked = st.selectbox("Question", list(names), format_func=names.__getitem__, key=key)
+    return None if asked == VERDICT else asked
 
 
 def call_out(own: Lecturer) -> None:

@@ -15,11 +15,17 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from core.desk.folders import DESK_SETTING, check_writable, desk_folder
 from core.errors import DeskError
 
+_FILE = "desk.sqlite3"
 _PATIENCE = 30
 """Seconds that a write waits for another one."""
 _LOCK = 20181
 """Number of the PostgreSQL advisory lock that allows one writer at a time, as in SQLite."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def database_exists() -> bool:
+    """Whether there is a database, without making one."""
+    return bool(os.environ.get("PAIRLENS_DB")) or (desk_folder() / _FILE).exists()
 
 
 def open_database() -> Engine:
@@ -28,7 +34,7 @@ def open_database() -> Engine:
     if not url:
         folder = desk_folder()
         check_writable(folder, DESK_SETTING)
-        url = f"sqlite:///{folder / 'desk.sqlite3'}"
+        url = f"sqlite:///{folder / _FILE}"
     engine = _engine(url)
     migrate(engine)
     return engine

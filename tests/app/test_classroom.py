@@ -1,15 +1,19 @@
 """The lecturer's page of a room, without a browser."""
 
 import re
+import time
 
 import pytest
+import sqlalchemy as sa
 
+from app import preloading
 from app.rooms import address as addresses
 from app.rooms import page as shared
 from app.rooms.address import address, only_here, picture
 from app.rooms.database import rooms
+from core.rooms import tables
 from core.rooms.lecturer import Lecturer
-from core.rooms.room import NoRoom
+from core.rooms.room import SECONDS, NoRoom, open_room, rooms_of
 from tests.app.desk_page import button, texts
 from tests.app.pages import chooser, open_view, query, sentences
 
@@ -124,6 +128,17 @@ def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
     assert "This room is closed, or another browser opened it." in sentences(eve)[0]
     assert "Nobody is in the room yet" not in html(eve)
     assert not [one for one in eve.button if one.label.startswith("Back to")]
+
+
+def test_a_server_forgets_rooms_after_a_day_even_if_nobody_comes(me, monkeypatch):
+    preloading.forget()
+    assert not (me / "desk.sqlite3").exists(), "a server without rooms makes no database for that"
+    old = open_room(rooms().engine, "me", "test-light", now=lambda: time.time() - SECONDS - 1)
+    new = open_room(rooms().engine, "me", "test-light")  # which deletes old ones, too
+    with rooms().engine.begin() as connection:
+        connection.execute(sa.update(tables.room).values(opened=old.opened))
+    preloading.forget()
+    assert rooms_of(rooms().engine, "me") == [] and new.id
 
 
 class Context:
