@@ -13,7 +13,7 @@ from app import page_style
 from app.rooms.page import PAGE, attempt
 from core.rooms.lecturer import Lecturer, Overview
 from core.rooms.questions import difference
-from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent
+from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent, alike
 from core.wording import counted, percent
 
 _TEXT = "overflow-wrap: anywhere; unicode-bidi: plaintext"
@@ -25,7 +25,7 @@ STATUS = {AGREED: "classmates agree", DISPUTED: "classmates disagree", CHECKING:
 def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
     """The round in numbers; what waits for the lecturer, unless this page is projected; and what was let through."""
     pairs = seen.of_round()
-    page_style.note(_summary(seen, pairs))
+    page_style.note(_summary(pairs))
     waiting = by_surprise([one for one in pairs if not one.shown])
     if PAGE.state.projector:
         if waiting:
@@ -35,12 +35,13 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
     _shown(own, seen, asked, [one for one in pairs if one.shown])
 
 
-def by_surprise(pairs: Sequence[Sent]) -> list[Sent]:
-    """The pairs that fool the model first, those with the most probable wrong class before others."""
-    return sorted(pairs, key=lambda one: (not one.fooled, -one.chance, one.id))
+def by_surprise(pairs: Sequence[Sent]) -> list[list[Sent]]:
+    """The pairs that fool the model first, those with the most probable wrong class before others; equal ones
+    together."""
+    return sorted(alike(pairs), key=lambda same: (not same[0].fooled, -same[0].chance, same[0].id))
 
 
-def _summary(seen: Overview, pairs: Sequence[Sent]) -> str:
+def _summary(pairs: Sequence[Sent]) -> str:
     fooled = [one for one in pairs if one.fooled]
     agreed, disputed = (sum(one.status == status for one in fooled) for status in (AGREED, DISPUTED))
     if not pairs:
@@ -51,27 +52,29 @@ def _summary(seen: Overview, pairs: Sequence[Sent]) -> str:
     )
 
 
-def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sent]) -> None:
+def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sequence[Sent]]) -> None:
     """The pairs that nobody sees yet: one key lets the first one through, removes it, or mutes its author."""
     if not waiting:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         page_style.heading(f"Waiting for you ({len(waiting)})")
-        every = [one.id for one in waiting if one.fooled]
-        if len(every) > 1:
+        fooled = [same for same in waiting if same[0].fooled]
+        every = [one.id for same in fooled for one in same]
+        if len(fooled) > 1:
             st.button(
-                f"Let all {len(every)} through that fooled it",
+                f"Let all {len(fooled)} through that fooled it",
                 type="tertiary",
                 key=f"all {every[0]} {len(every)}",
                 on_click=attempt,
                 args=(lambda: own.let_through(every),),
             )
-    for place, one in enumerate(waiting[:WAITING]):
-        _line(seen, one)
+    for place, same in enumerate(waiting[:WAITING]):
+        one, numbers = same[0], [each.id for each in same]
+        _line(seen, same)
         with st.container(horizontal=True, gap="small"):
             for label, key, change in (
-                ("Let through", "a", lambda one=one: own.let_through([one.id])),
-                ("Remove", "x", lambda one=one: own.remove(one.id)),
+                ("Let through", "a", lambda numbers=numbers: own.let_through(numbers)),
+                ("Remove", "x", lambda numbers=numbers: own.remove(numbers)),
                 ("Mute its author", "m", lambda one=one: own.mute(one.author or 0)),
             ):
                 st.button(
@@ -86,20 +89,22 @@ def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sent]) -> None:
 
 def _shown(own: Lecturer, seen: Overview, asked: Round, pairs: Sequence[Sent]) -> None:
     """The pairs on the projector, by what differs between their texts; the most surprising first."""
-    groups = defaultdict[str, list[Sent]](list)
-    for one in by_surprise(pairs)[:SHOWN]:
-        groups[difference(one.first, one.second)].append(one)
+    groups = defaultdict[str, list[list[Sent]]](list)
+    listed = by_surprise(pairs)
+    for same in listed[:SHOWN]:
+        groups[difference(same[0].first, same[0].second)].append(same)
     for name, group in sorted(groups.items(), key=lambda item: -len(item[1])):
         page_style.heading(f"{name} ({len(group)})")
-        for one in group:
-            _line(seen, one)
+        for same in group:
+            _line(seen, same)
             with st.container(horizontal=True, gap="small"):
-                _buttons(own, asked, one)
-    if len(pairs) > SHOWN:
-        page_style.note(f"{len(pairs) - SHOWN} more are in the file that the sidebar saves.")
+                _buttons(own, asked, same)
+    if len(listed) > SHOWN:
+        page_style.note(f"{len(listed) - SHOWN} more are in the file that the sidebar saves.")
 
 
-def _buttons(own: Lecturer, asked: Round, one: Sent) -> None:
+def _buttons(own: Lecturer, asked: Round, same: Sequence[Sent]) -> None:
+    one, numbers = same[0], [each.id for each in same]
     query = {"model": asked.model, "first": one.first, "second": one.second, "projector": "on"}
     st.link_button("Open in Explore", f"explore?{urlencode(query)}", type="tertiary", icon=":material/open_in_new:")
     if PAGE.state.projector:
@@ -113,20 +118,23 @@ def _buttons(own: Lecturer, asked: Round, one: Sent) -> None:
             type="tertiary",
             help="Your word counts instead of the classmates’.",
             on_click=attempt,
-            args=(lambda: own.decide(one.id, agreed),),
+            args=(lambda: own.decide(numbers, agreed),),
         )
     st.button(
         "Take off",
         key=f"off {one.id}",
         type="tertiary",
         on_click=attempt,
-        args=(lambda: own.let_through([one.id], False),),
+        args=(lambda: own.let_through(numbers, False),),
     )
 
 
-def _line(seen: Overview, one: Sent) -> None:
+def _line(seen: Overview, same: Sequence[Sent]) -> None:
     """A pair, its author's label, the model's verdict and what classmates say."""
+    one = same[0]
     by = "the lecturer" if one.author is None else seen.names.get(one.author, "somebody")
+    if len(same) > 1:
+        by += f" (and {len(same) - 1} more)"
     said = f"{by} says {one.label}; the model says {one.verdict} ({percent(one.chance)})"
     if one.fooled:
         said += f"; {STATUS.get(one.status, '')}" if one.author is not None else ""

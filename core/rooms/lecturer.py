@@ -14,7 +14,6 @@ from core.desk.database import reading, writing
 from core.json_types import JsonObject
 from core.rooms.room import (
     AGREED,
-    BREAK,
     CHECKING,
     DISPUTED,
     REMOVED,
@@ -43,9 +42,8 @@ HEADER = (
 @dataclass(frozen=True)
 class Overview:
     """What the lecturer's page shows of a room. ``names``: of participants by number, a phone without a nickname is
-    "phone 3"; ``counts``: answers in the current round of guessing; ``answered``: phones that answered or sent a pair
-    in the current round; ``pairs``: all of the room, without removed ones, oldest first; ``checks``: of each, the
-    labels of classmates."""
+    "phone 3"; ``counts``: answers in the current round of guessing; ``answered``: phones that gave one; ``pairs``: of
+    the current round, and those of earlier ones that count as agreed, without removed ones, oldest first."""
 
     room: Room
     round: Round | None
@@ -54,7 +52,6 @@ class Overview:
     counts: dict[str, int]
     answered: int
     pairs: list[Sent]
-    checks: dict[int, list[str]]
 
     def of_round(self) -> list[Sent]:
         """The pairs of the current round."""
@@ -85,21 +82,14 @@ class Lecturer:
             columns = participant.c.id, participant.c.nickname, participant.c.muted
             joined = sa.select(*columns).where(participant.c.room == self.id, participant.c.joined)
             phones = list(connection.execute(joined.order_by(participant.c.id)))
-            sent = sent_pairs(connection, pair.c.room == self.id, pair.c.status != REMOVED)
-            labels = sa.select(check.c.pair, check.c.label).join(pair, pair.c.id == check.c.pair)
-            checks = defaultdict[int, list[str]](list)
-            for number, label in connection.execute(
-                labels.where(pair.c.room == self.id, check.c.label.is_not(None)).order_by(check.c.asked)
-            ):
-                checks[number].append(label)
+            here = sa.or_(pair.c.round == (asked.id if asked else 0), pair.c.status == AGREED)
+            sent = sent_pairs(connection, pair.c.room == self.id, pair.c.status != REMOVED, here)
             counts = counts_of(connection, asked) if asked is not None else {}
             guesses = sa.select(sa.func.count()).where(guess.c.round == (asked.id if asked else 0))
             answered = int(connection.scalar(guesses) or 0)
-        if asked is not None and asked.kind == BREAK:
-            answered = len({one.author for one in sent if one.round == asked.id and one.author is not None})
         names = {number: name or f"phone {place}" for place, (number, name, _) in enumerate(phones, start=1)}
         muted = frozenset(number for number, _, muted in phones if muted)
-        return Overview(found, asked, names, muted, counts, answered, sent, dict(checks))
+        return Overview(found, asked, names, muted, counts, answered, sent)
 
     # --- rounds ---
 
@@ -137,18 +127,18 @@ class Lecturer:
             these = pair.c.room == self.id, pair.c.id.in_([*numbers])
             connection.execute(sa.update(pair).where(*these).values(shown=shown))
 
-    def remove(self, number: int) -> None:
-        """Removes a pair: nobody sees or checks it any more."""
-        self._set_status(number, REMOVED, (RIGHT, CHECKING, AGREED, DISPUTED))
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Removes pairs: nobody sees or checks them any more."""
+        self._set_status(numbers, REMOVED, (RIGHT, CHECKING, AGREED, DISPUTED))
 
-    def decide(self, number: int, agreed: bool) -> None:
-        """Says whether the author's label of a pair that fools the model is right, instead of classmates."""
-        self._set_status(number, AGREED if agreed else DISPUTED, (CHECKING, AGREED, DISPUTED))
+    def decide(self, numbers: Iterable[int], agreed: bool) -> None:
+        """Says whether the label of pairs that fool the model is right, instead of classmates."""
+        self._set_status(numbers, AGREED if agreed else DISPUTED, (CHECKING, AGREED, DISPUTED))
 
-    def _set_status(self, number: int, status: str, before: Sequence[str]) -> None:
+    def _set_status(self, numbers: Iterable[int], status: str, before: Sequence[str]) -> None:
         with writing(self._engine) as connection:
-            this = pair.c.room == self.id, pair.c.id == number, pair.c.status.in_(before)
-            connection.execute(sa.update(pair).where(*this).values(status=status))
+            these = pair.c.room == self.id, pair.c.id.in_([*numbers]), pair.c.status.in_(before)
+            connection.execute(sa.update(pair).where(*these).values(status=status))
 
     def mute(self, number: int, muted: bool = True) -> None:
         """Mutes a phone, or lets it speak again: a muted one sends nothing, and its pairs that nobody let through are
@@ -186,10 +176,15 @@ class Lecturer:
     def to_csv(self) -> str:
         """Everything that was said in the room, as a CSV file: a line for each pair and each guess. Pairs that were
         removed are left out."""
-        seen = self.overview()
+        seen, checks = self.overview(), defaultdict[int, list[str]](list)
         with reading(self._engine) as connection:
             asked = rounds(connection, self.id)
             given = list(connection.execute(sa.select(guess).where(guess.c.round.in_([one.id for one in asked]))))
+            pairs = sent_pairs(connection, pair.c.room == self.id, pair.c.status != REMOVED)
+            labels = sa.select(check.c.pair, check.c.label).join(pair, pair.c.id == check.c.pair)
+            of_room = pair.c.room == self.id, check.c.label.is_not(None)
+            for number, label in connection.execute(labels.where(*of_room).order_by(check.c.asked)):
+                checks[number].append(label or "not sure")
         lines = list[tuple[object, ...]]()
         for place, one in enumerate(asked, start=1):
             texts = one.question.get("first", ""), one.question.get("second", "")
@@ -200,10 +195,10 @@ class Lecturer:
             for said, count in one.hands.items():
                 answered = (said, one.model, value, one.answer.get("chance", ""), "", "")
                 lines.append((place, one.kind, f"{count} raised hands", *texts, "", *answered))
-            for sent in (line for line in seen.pairs if line.round == one.id):
+            for sent in (line for line in pairs if line.round == one.id):
                 by = "lecturer" if sent.author is None else seen.names.get(sent.author, "")
-                checks = "; ".join(label or "not sure" for label in seen.checks.get(sent.id, ()))
-                found = (sent.label, "", one.model, sent.verdict, round(sent.chance, 4), sent.status, checks)
+                said = "; ".join(checks[sent.id])
+                found = (sent.label, "", one.model, sent.verdict, round(sent.chance, 4), sent.status, said)
                 lines.append((place, one.kind, by, sent.first, sent.second, *found))
         return csv_text(HEADER, lines)
 

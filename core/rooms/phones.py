@@ -31,6 +31,7 @@ from core.rooms.room import (
     Round,
     Sent,
     TooFast,
+    alike,
     checksum,
     code_in,
     counts_of,
@@ -45,7 +46,7 @@ MOST_TRIES = 20
 """How many wrong words a phone may try."""
 MOST_PAIRS = 10
 """Pairs that a phone may send in a minute; :data:`MOST_OF_ROOM` bounds a room's."""
-MOST_OF_ROOM = 5_000
+MOST_OF_ROOM = 20_000
 LISTED = 10
 """A phone's own pairs that it shows."""
 CHECKS = 2
@@ -197,8 +198,9 @@ class Phones:
         self, code: str, token: str, round_id: int, first: str, second: str, label: str
     ) -> tuple[Round, Participant, Sent | None]:
         """Checks a pair that a phone sends, before the model reads it: its round and author, and the pair itself if
-        this phone has sent it before. Raises TooFast if the phone has sent too many."""
+        this phone has sent it before, in whatever spaces. Raises TooFast if the phone has sent too many."""
         room, asked, me = self._asked(code, token, round_id, BREAK)
+        first, second = one_line(first), one_line(second)
         if label not in {one["name"] for one in asked.question["classes"]}:
             raise RoomError("this is none of the classes: choose the one that is right")
         for text in (first, second):
@@ -206,7 +208,7 @@ class Phones:
                 raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most: shorten it")
         with reading(self._engine) as connection:
             own = pair.c.author == me.id
-            same = sent_pairs(connection, own, pair.c.round == asked.id, pair.c.first == first, pair.c.second == second)
+            same = sent_pairs(connection, own, *_same(asked.id, first, second, label))
             if same:
                 return asked, me, same[0]
             minute = sa.select(pair.c.sent).where(own, pair.c.sent > self._now() - 60).order_by(pair.c.sent)
@@ -222,12 +224,16 @@ class Phones:
     def keep(
         self, asked: Round, me: Participant, texts: Sequence[str], label: str, verdict: str, chance: float
     ) -> Sent:
-        """Stores a pair with the model's verdict. One that fools the model goes to classmates."""
-        first, second = texts
+        """Stores a pair with the model's verdict. One that fools the model goes to classmates, once for all phones that
+        send it with this label."""
+        first, second = map(one_line, texts)
         status = RIGHT if verdict == label else CHECKING
         known = {"room": asked.room, "round": asked.id, "author": me.id, "first": first, "second": second}
         values = {**known, "label": label, "verdict": verdict, "chance": chance, "status": status}
         with writing(self._engine) as connection:
+            if status == CHECKING:
+                decided = sa.select(pair.c.status).where(*_same(asked.id, first, second, label)).order_by(pair.c.id)
+                values["status"] = connection.scalar(decided.limit(1)) or CHECKING
             new = sa.insert(pair).values(**values, sentence="", shown=False, sent=self._now()).returning(pair.c.id)
             (sent,) = sent_pairs(connection, pair.c.id == connection.execute(new).scalar_one())
         return sent
@@ -337,7 +343,18 @@ def settle(connection: Connection, sent: Sent) -> None:
     labels = list(connection.scalars(query))
     status = DISPUTED if any(label != sent.label for label in labels) else AGREED if len(labels) >= CHECKS else ""
     if status and sent.status == CHECKING:
-        connection.execute(sa.update(pair).where(pair.c.id == sent.id).values(status=status))
+        same = _same(sent.round, sent.first, sent.second, sent.label)
+        connection.execute(sa.update(pair).where(*same, pair.c.status == CHECKING).values(status=status))
+
+
+def one_line(text: str) -> str:
+    """A text without outer spaces, line breaks and repeated spaces."""
+    return " ".join(text.split())
+
+
+def _same(asked: int, first: str, second: str, label: str) -> tuple[sa.ColumnElement[bool], ...]:
+    """The pairs of a round with these texts and this label."""
+    return pair.c.round == asked, pair.c.first == first, pair.c.second == second, pair.c.label == label
 
 
 def _participant(connection: Connection, room: Room, token: str) -> Participant | None:
@@ -362,13 +379,9 @@ def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonOb
 def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> list[Sent]:
     """The pairs of classmates that need a check which this phone can make, oldest first."""
     muted = sa.select(participant.c.id).where(participant.c.room == asked.room, participant.c.muted)
-    waiting = sent_pairs(
-        connection,
-        pair.c.round == asked.id,
-        pair.c.status == CHECKING,
-        pair.c.author != me.id,
-        pair.c.author.not_in(muted),
-    )
+    waiting = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING, pair.c.author.not_in(muted))
+    own = {(one.first, one.second) for one in waiting if one.author == me.id}
+    waiting = [group[0] for group in alike(waiting) if (group[0].first, group[0].second) not in own]
     if not waiting:
         return []
     of_these = sa.select(check.c.pair, check.c.participant, check.c.asked, check.c.label).where(

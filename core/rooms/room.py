@@ -7,7 +7,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -176,6 +176,14 @@ def sent_pairs(connection: Connection, *conditions: sa.ColumnElement[bool]) -> l
     columns = [pair.c[name] for name in Sent.__dataclass_fields__]
     query = sa.select(*columns).where(*conditions).order_by(pair.c.id)
     return [Sent(*found) for found in connection.execute(query)]
+
+
+def alike(pairs: Iterable[Sent]) -> list[list[Sent]]:
+    """The pairs in groups of equal texts and labels, in the order of the first of each."""
+    groups: dict[tuple[str, str, str], list[Sent]] = {}
+    for one in pairs:
+        groups.setdefault((one.first, one.second, one.label), []).append(one)
+    return [*groups.values()]
 
 
 def counts_of(connection: Connection, asked: Round) -> dict[str, int]:
