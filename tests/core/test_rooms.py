@@ -7,7 +7,6 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from app.rooms.breaking import by_surprise
 from core.adaptation import what_changed
 from core.checkpoint import available, load_named
 from core.checkpoint.unlisted import folder_of
@@ -182,7 +181,6 @@ def test_thirty_phones_with_the_same_pair_ask_two_classmates_once(sqlite_room):
     room.check("cy", "neutral")
     pairs = room.lecturer.overview().pairs
     assert len(pairs) == 30 and {one.status for one in pairs} == {AGREED} and len(alike(pairs)) == 1
-    assert len(by_surprise(pairs)) == 1
     room.join("late")
     assert room.send("late", "one").status == AGREED, "what is decided is not asked again"
     assert room.send("late", "one", "contradiction").status == CHECKING, "another label is another pair"
