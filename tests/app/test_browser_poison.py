@@ -99,7 +99,7 @@ def poisoned(tmp_path_factory):
         annotations.blind(IMAGE, run.dataset.sha256, False)
         annotations.made(IMAGE, run.dataset.sha256)
         annotations.deal(IMAGE, run.dataset.sha256, [IMAGE, TAG], 1)
-    server = Server.start("streamlit_app.py", folder, folder / "checkpoints")
+    server = Server.start("streamlit_app.py", folder, folder / "checkpoints", PAIRLENS_SECOND="off")
     yield server, {"file": "c" * 16, "models": f"{card['sha256'][:16]}.{'a' * 16}"}, run.keys[0]
     server.end()
 
@@ -155,10 +155,18 @@ def test_no_text_of_users_becomes_markup_on_the_desk(poisoned, visits):
 
 def test_no_text_of_users_becomes_markup_on_the_other_pages(poisoned, visits):
     pair = {"model": "venom", "first": f"a dog {POISON}", "second": f"a cat {POISON}"}
+    # Each text of the versions has a part of the poison, as word effects of longer ones take half a minute.
+    versions = {
+        "model": "venom",
+        "what": "versions",
+        "first": f"a dog {TAG} {STYLE}",
+        "second": f"a cat {LINK} {IMAGE}",
+    }
+    versions |= {"first2": f"{IMAGE} {SIGNS}", "second2": f"{PLACES} {TAG}"}
     figures = list[str]()
     for path, query, wait in (
         ("explore", pair, ".pairlens footer"),
-        ("compare", {**pair, "what": "versions", "first2": POISON, "second2": POISON}, ".pairlens"),
+        ("compare", versions, ".pairlens"),
         ("phrases", {**pair, "model": "venom-phrases"}, ".column .chip"),
         ("filter-map", {**pair, "model": "venom-filters"}, ".pairlens svg"),
         ("models", {}, ".pl-note"),

@@ -41,7 +41,7 @@ from trainers.bench.visitors import Visitor, pairs
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PEOPLE, VISITORS = ("ann", "bob", "zoë"), 12
+PEOPLE, VISITORS = ("ann", "bob", "zoë"), 6
 DEPLOY = ROOT / "deploy"
 
 
@@ -277,7 +277,7 @@ def pressed(page, tag):
     return given
 
 
-def test_twelve_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
+def test_six_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
     """Both servers have visitors; one is killed after a mark and a label that it acknowledged, while tags by click, by
     key and in bulk, “Done”, a note and a label are on their way to it. Its visitors and its browsers reopen from their
     addresses on the other, which knows the mark and the label and says what was not saved."""

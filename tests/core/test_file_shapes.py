@@ -224,7 +224,7 @@ def test_a_long_list_is_read_row_by_row(tmp_path):
 
     def write():
         with (tmp_path / "pipe").open("w") as file:
-            file.write("[\n" + f"{row},\n" * 50_000)
+            file.write("[\n" + f"{row},\n" * 20_000)
             file.flush()
             go_on.wait(60)
             file.write(f"{row}\n]\n")
@@ -232,9 +232,9 @@ def test_a_long_list_is_read_row_by_row(tmp_path):
     writer = threading.Thread(target=write)
     writer.start()
     rows = iter(Stream(tmp_path / "pipe"))
-    some = [next(rows) for _ in range(40_000)]
+    some = [next(rows) for _ in range(15_000)]
     go_on.set()
-    assert len(some) + sum(1 for _ in rows) == 50_001
+    assert len(some) + sum(1 for _ in rows) == 20_001
     writer.join()
 
 

@@ -37,19 +37,24 @@ def folder_of(tmp_path_factory):
     return lambda name: home / name if (home / name).is_dir() else make(home / name, name)
 
 
+def of_library(folder):
+    """Its own tokenizer and model."""
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
+    return transformers.AutoTokenizer.from_pretrained(folder), model.eval()
+
+
 @pytest.mark.parametrize("architecture", [*ARCHITECTURES, *ENCODER_DECODERS, *OTHERS])
 def test_a_pair_has_the_same_answer_alone_and_in_a_batch(folder_of, architecture):
     folder = folder_of(architecture)
     guest = load(folder)
     together = predict(guest, [guest.read(*pair) for pair in PAIRS])
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer, model = of_library(folder)
     for row, pair in zip(together, PAIRS, strict=True):
         with torch.inference_mode():
             own = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
         assert row.tolist() == pytest.approx(own.tolist(), abs=1e-5)
     if guest.model.knockouts:  # rows of a cut are a batch, too
-        links = Question(guest, *PAIR).links(Taken.RENORMALISED)[0]
+        links = Question(guest, *PAIRS[1]).links(Taken.RENORMALISED)[0]
         assert any(effect for row in links.effects for effect in row)
     assert not any(module._forward_hooks for module in guest.model.modules())
 
@@ -80,8 +85,7 @@ def test_attention_of_an_encoder_decoder_is_its_encoders(folder_of, architecture
     """Each map word by word, from the attention that the library returns."""
     folder = folder_of(architecture)
     guest = load(folder)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer, model = of_library(folder)
     with torch.inference_mode():
         own = model(**tokenizer(*PAIR, return_tensors="pt"), output_attentions=True).encoder_attentions
         seen = guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(head="")).trace.layers

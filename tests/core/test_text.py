@@ -169,5 +169,5 @@ def test_twice_the_text_takes_less_than_three_times_as_long(piece):
 
     # timeit holds the garbage collector still, whose full collections fall now on one length, now on the other; the
     # clock says little of a few hundredths of a second, and a busy machine may slow down one of the two.
-    wholes = (seconds(MAX_CHARACTERS // 2) for _ in range(8))
-    assert any(whole < 0.05 or whole < 3 * seconds(MAX_CHARACTERS // 4) for whole in wholes)
+    wholes = (seconds(MAX_CHARACTERS // 4) for _ in range(8))
+    assert any(whole < 0.02 or whole < 3 * seconds(MAX_CHARACTERS // 8) for whole in wholes)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluation.suites import SUITES
+from core.evaluation.suites import SUITES, Suite
 from trainers import recipe as recipes
 
 WORDS = [
@@ -94,13 +94,19 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
-@pytest.fixture(autouse=True)
-def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A training answers a dozen pairs of each suite at its end, instead of all 2,700 (test_probe.py)."""
+@pytest.fixture(scope="session")
+def few_pairs() -> dict[str, Suite]:
+    """The suites with a dozen pairs each, instead of 2,700."""
     few = {name: replace(suite) for name, suite in SUITES.items()}
     for suite in few.values():
         vars(suite)["pairs"] = replace(suite.pairs, rows=suite.pairs.rows[:: len(suite.pairs.rows) // 12])
-    monkeypatch.setattr("trainers.train.SUITES", few)
+    return few
+
+
+@pytest.fixture(autouse=True)
+def trainings_answer_few_pairs(few_pairs: dict[str, Suite], monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of each training; test_probe.py asks all of them."""
+    monkeypatch.setattr("trainers.train.SUITES", few_pairs)
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def there(folder, service, monkeypatch):
+def there(folder, service, few_pairs, monkeypatch):
+    monkeypatch.setattr("trainers.probe.SUITES", few_pairs)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("SERVICE", service)

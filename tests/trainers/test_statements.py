@@ -24,7 +24,7 @@ def families() -> Families:
 
 @pytest.fixture(scope="module")
 def pairs(families: Families) -> list[tuple[str, str, str, str]]:
-    return list(families.pairs(0.1))
+    return list(families.pairs(0.05))
 
 
 def test_a_family_says_once_what_follows_and_what_excludes_is_excluded(families: Families) -> None:
@@ -62,13 +62,6 @@ def test_every_family_has_all_its_labels_and_no_pair_twice(
     assert len({pair[2:] for pair in pairs}) == len(pairs)
 
 
-def test_statements_are_clean_english(pairs: list[tuple[str, str, str, str]]) -> None:
-    for text in (text for pair in pairs for text in pair[2:]):
-        assert re.fullmatch(r"[A-Z][A-Za-z0-9,' -]+\.?", text), text
-        for a, word in re.findall(r"\b(an?) (\w+)", text, re.IGNORECASE):
-            assert a.lower() == article(word), text
-
-
 def test_exchanged_words_exclude_each_other_and_dropped_ones_follow(made: list[tuple[str, str, str, str]]) -> None:
     overlapping = [{"bike", "bicycle"}, {"shirt", "t-shirt"}, {"car", "jeep"}, {"meat", "chicken"}, {"violin", "cello"}]
     for label, *texts in kinds_of(made, "cohyponym", "colour", "number", "antonym"):
@@ -95,13 +88,13 @@ def test_braces_take_articles_plurals_and_digits() -> None:
     assert filled("{a up}.", words) is None
 
 
-def test_no_sentence_of_the_suite_is_made() -> None:
+def test_no_sentence_of_the_suite_is_made(made: list[tuple[str, str, str, str]]) -> None:
     def texts(pairs: Iterable[tuple[object, ...]]) -> set[object]:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
     suite = {text for row in SUITES["simple"].pairs.rows for text in (row.first, row.second)}
-    assert suite & texts(Families(1, SCENES).pairs(0.1))  # else what follows says nothing
-    assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=0.1))
+    assert suite & texts(made)  # else what follows says nothing
+    assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=0.05))
 
 
 def test_every_relation_can_be_made(families: Families) -> None:
@@ -116,8 +109,9 @@ def counts_of(family: dict[str, object]) -> list[str]:
     return [label for label in ("entailment", "neutral", "contradiction") if family[label]]
 
 
-def test_scenes_and_quantities_are_clean_english_and_some_lack_their_full_stop(families: Families) -> None:
-    made = [*families.pairs(0.05)]
+def test_statements_and_scenes_are_clean_english_and_some_lack_their_full_stop(
+    made: list[tuple[str, str, str, str]],
+) -> None:
     texts = [text for pair in made for text in pair[2:]]
     for text in texts:
         assert re.fullmatch(r"[A-Z][A-Za-z0-9,' -]+\.?", text), text
@@ -182,8 +176,8 @@ def test_no_sentence_of_a_suite_is_made_whatever_its_capitals_and_full_stop() ->
 
 
 @pytest.fixture(scope="module")
-def made(families: Families) -> list[tuple[str, str, str, str]]:
-    return list(families.pairs(0.4))
+def made() -> list[tuple[str, str, str, str]]:
+    return list(Families(2, SCENES).pairs(0.4))
 
 
 def kinds_of(made: list[tuple[str, str, str, str]], *kinds: str) -> list[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
+from trainers.compare import compare
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
 from trainers.runs import DEV
@@ -38,7 +40,8 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path: Path, capsys) -> None:
+def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("trainers.compare.compare", partial(compare, resamples=500))
     table = tmp_path / "figure6.csv"
     command = [
         "sweep",
