@@ -65,8 +65,8 @@ def labelled(state: FileState, row: str, name: str) -> str | None:
 
 def _queue(opened: OpenRun) -> np.ndarray:
     """The indices of the rows that the annotator may label, within the page's filter and order."""
-    name, shown = annotator.name(), (opened.version, PAGE.state.filter, PAGE.state.sort)
-    order = once("desk order", shown, lambda: ordered(opened))
+    name = annotator.name()
+    order = once("desk order", opened.order, lambda: ordered(opened))
     deal = opened.file, opened.state.hands, opened.state.packed, name
     own = once("desk deal of one", deal, lambda: opened.state.to_label(name, opened.run.draws))
     return order if own.all() else order[own[order]]

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +23,10 @@ from core.allocator import return_freed_memory
 from core.checkpoint import available, read_card
 from core.desk import label_check, store, strongest_words, training_rows
 from core.desk.annotations import Annotations
+from core.desk.columns import find
 from core.desk.database import open_database
 from core.desk.file_state import FileState
-from core.desk.filters import FilterError, rows_of
+from core.desk.filters import FilterError, fits, rows_of
 from core.desk.folders import SUFFIXES, desk_folder
 from core.desk.formulas import with_formulas
 from core.desk.jobs import checkpoint_named as checkpoint_named
@@ -41,23 +42,33 @@ from core.errors import UserError
 PAGE = PageSession(DeskState)
 
 
-@dataclass(frozen=True)
-class OpenRun:
-    """A run, the table of its rows with their tags, the annotations, and the rows that the page's filter selects."""
+class Columns(NamedTuple):
+    """The table of a run's rows with their tags, and what follows from it: a label needs none of them."""
 
-    run: Run
     table: RunTable
-    state: FileState
-    annotations: Annotations
-    rows: np.ndarray
-    """bool ``[N]``; all if the filter is invalid."""
-    error: FilterError | None
     slices: Mapping[str, np.ndarray]
     """The rows of each saved slice, bool ``[N]``."""
     wrong_slices: Mapping[str, FilterError]
     """Errors of invalid saved slices."""
     notes: list[str]
-    """Sentences about the user's own columns and the filter's result."""
+    """Sentences about the user's own columns."""
+    steady: RunTable
+    """The columns that no tag, note or label changes, with the slices that need no others: what depends on them alone
+    is not computed again after each label."""
+    steady_version: tuple[object, ...]
+    """Changes with them."""
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run, the table of its rows with their tags, the annotations, and the rows that the page's filter selects."""
+
+    run: Run
+    state: FileState
+    annotations: Annotations
+    rows: np.ndarray
+    """bool ``[N]``; all if the filter is invalid."""
+    error: FilterError | None
     strongest: tuple[Found, ...]
     """The known words with the largest effect, by model."""
     words: StrongestWords
@@ -68,6 +79,31 @@ class OpenRun:
     version: tuple[object, ...]
     """Changes with the run and the user's own columns, and whenever a tag, a note, a strongest word or the run itself
     is written."""
+    order: tuple[object, ...]
+    """Changes with the page's filter and order, and with what these read."""
+    columns: Callable[[], Columns]
+    remarks: list[str]
+    """Sentences about the filter's result."""
+
+    @property
+    def table(self) -> RunTable:
+        """See :class:`Columns`."""
+        return self.columns().table
+
+    @property
+    def slices(self) -> Mapping[str, np.ndarray]:
+        """See :class:`Columns`."""
+        return self.columns().slices
+
+    @property
+    def wrong_slices(self) -> Mapping[str, FilterError]:
+        """See :class:`Columns`."""
+        return self.columns().wrong_slices
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the user's own columns and the filter's result."""
+        return self.columns().notes + self.remarks
 
     @property
     def exported(self) -> FileState:
@@ -104,7 +140,7 @@ def open_run(annotator: str) -> OpenRun:
     state = PAGE.state
     engine, written = database(), store.written(state.file or "")
     annotations, words = Annotations(engine), StrongestWords(engine)
-    run, plain = _run(state.file or "", state.models, written)
+    run = _run(state.file or "", state.models, written)
     maps = tuple(stored(run, model) for model in range(len(run.models)))
     # A rebuilt map has the same positions.
     checked = label_check.stored(run)
@@ -113,31 +149,70 @@ def open_run(annotator: str) -> OpenRun:
     version: tuple[object, ...] = (state.file, state.models, written, annotator, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256).seen_by(annotator))
     strongest = once("desk known words", version, lambda: _strongest(words, run))
-    deal = state.file, written, people.hands, people.packed
-    dealt = once("desk rows dealt", deal, lambda: with_deal(plain, run, people))
-    tagged = functools.partial(with_tags, dealt, run, people)
-    worded = functools.partial(strongest_words.with_words, run=run, found=strongest)
-    known = once("desk table", version, lambda: with_label_check(with_maps(worded(tagged()), maps), checked))
+    steady = functools.partial(_steady, people, maps, checked, (state.file, state.models, written), parts)
     version = *version, state.columns
-    own, notes = once("desk own columns", version, lambda: with_formulas(known, state.columns))
-    table, slices, wrong_slices = once("desk slices of people", version, lambda: with_slices(own, people.slices))
-    error, shown = None, (version, state.filter)
+
+    def columns() -> Columns:
+        return once("desk columns", version, lambda: _columns(run, steady(), people, strongest, state.columns))
+
+    error, notes, shown, order = None, list[str](), (version, state.filter), ((state.file, written), "")
+    rows = np.ones(len(run.keys), dtype=bool)
     try:
-        rows = once("desk rows", shown, lambda: rows_of(state.filter, table))
-        notes = notes + once("desk remarks", shown, lambda: remarks(state.filter, table, int(rows.sum())))
+        if state.filter.strip() or state.sort:
+            known = columns()
+            shown = known.steady_version if fits(state.filter, known.steady) else version, state.filter
+            rows = once("desk rows", shown, lambda: rows_of(state.filter, known.table))
+            notes = once("desk remarks", shown, lambda: remarks(state.filter, known.table, int(rows.sum())))
+            by = find(state.sort.removeprefix("-"), known.table.columns)
+            order = *(shown if by is None or by in known.steady.columns else (version, state.filter)), state.sort
     except FilterError as wrong:
-        rows, error = np.ones(len(run.keys), dtype=bool), wrong
+        error = wrong
     computed = strongest, words, maps, checked
-    return OpenRun(run, table, people, annotations, rows, error, slices, wrong_slices, notes, *computed, version)
+    return OpenRun(run, people, annotations, rows, error, *computed, version, order, columns, notes)
+
+
+def _steady(
+    people: FileState,
+    maps: tuple[RowMap | None, ...],
+    checked: np.ndarray | None,
+    run: tuple[str | None, tuple[str, ...], str],
+    parts: tuple[bool, ...],
+) -> tuple[RunTable, RunTable, Mapping[str, np.ndarray], tuple[object, ...]]:
+    """The table of the columns that no tag, note or label changes; the same with the slices that need no others, the
+    rows of these, and what changes with all of this. ``parts``: which of the maps and checks are missing."""
+    own, plain = _run(*(run[0] or "", *run[1:])), _table(run[0] or "", *run[1:])
+    deal = *run, people.hands, people.packed
+    dealt = once("desk rows dealt", deal, lambda: with_deal(plain, own, people))
+    table = once("desk steady table", (*deal, *parts), lambda: with_label_check(with_maps(dealt, maps), checked))
+    version = *deal, *parts, tuple(people.slices.items())
+    sliced, slices, _ = once("desk steady slices", version, lambda: with_slices(table, people.slices))
+    return table, sliced, slices, version
+
+
+def _columns(
+    run: Run,
+    steady: tuple[RunTable, RunTable, Mapping[str, np.ndarray], tuple[object, ...]],
+    people: FileState,
+    strongest: tuple[Found, ...],
+    formulas: str,
+) -> Columns:
+    table, sliced, known, version = steady
+    worded = strongest_words.with_words(with_tags(table, run, people), run=run, found=strongest)
+    own, notes = with_formulas(worded, formulas)
+    return Columns(*with_slices(own, people.slices, known), notes, sliced, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: str) -> tuple[Run, RunTable]:
-    run = store.open_run(file, models)
-    table = open_table(run)
+def _run(file: str, models: tuple[str, ...], written: str) -> Run:
+    return store.open_run(file, models)
+
+
+@st.cache_resource(show_spinner="Computing the columns …", max_entries=4)
+def _table(file: str, models: tuple[str, ...], written: str) -> RunTable:
+    table = open_table(_run(file, models, written))
     pa.default_memory_pool().release_unused()
     return_freed_memory()
-    return run, table
+    return table
 
 
 @st.cache_resource(show_spinner=False)

@@ -107,7 +107,7 @@ def _order(name: str) -> str:
 def view(opened: OpenRun) -> None:
     """The table on the left, the open row or the confusion matrix on the right."""
     shown = opened.version, PAGE.state.filter, PAGE.state.sort
-    order = once("desk order", shown, lambda: ordered(opened))
+    order = once("desk order", opened.order, lambda: ordered(opened))
     table = once("desk listed", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
@@ -141,7 +141,7 @@ def view(opened: OpenRun) -> None:
 
 def ordered(opened: OpenRun) -> np.ndarray:
     """The indices of the filtered rows, in the chosen order."""
-    name, sign = _sorted_by(opened)
+    name, sign = _sorted_by(opened) if PAGE.state.sort else ("", "")
     return opened.table.ordered(opened.rows, name, largest_first=bool(sign)) if name else np.flatnonzero(opened.rows)
 
 

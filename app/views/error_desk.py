@@ -58,7 +58,7 @@ def _draw() -> None:
         show(view="labels")
     view = PAGE.state.view
     segments(PAGE, "view", "Show", views, label_visibility="collapsed")
-    page_style.note(once("desk summary", opened.version, lambda: measures.summary(opened)))
+    page_style.note(once("desk summary", opened.version[:3], lambda: measures.summary(opened)))
     for sentence in learning_curve.notes(opened.run):
         page_style.note(sentence)
     page_style.notice(

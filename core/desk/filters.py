@@ -113,6 +113,14 @@ def rows_of(text: str, table: RunTable) -> np.ndarray:
         return mask
 
 
+def fits(text: str, table: RunTable) -> bool:
+    """Whether the filter can be computed with the table's columns."""
+    try:
+        return not text.strip() or bool(compiled(text, table.columns))
+    except FilterError:
+        return False
+
+
 @contextmanager
 def one_sentence(text: str) -> Iterator[None]:
     """Turns DuckDB's errors about a filter or formula into a FilterError for the whole text."""

@@ -7,9 +7,8 @@ and are read row by row.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -158,11 +157,19 @@ class StoredRows:
 
     def column(self, name: str) -> list[str]:
         """The values in a column of the file, ``[N]``; an empty text if a row has none."""
-        one: dict[str, str] = {}  # equal values share their memory
+        different, codes = self.coded(name)
+        texts: list[str] = different[codes].tolist()  # equal values share their memory
+        return texts
+
+    def values(self, name: str) -> pa.Array:
+        """The values in a column of the file; an empty text if a row has none."""
         with pq.ParquetFile(self.path) as file:
-            batches = file.iter_batches(10_000, columns=[name])
-            texts = (text or "" for batch in batches for text in batch.column(0).to_pylist())
-            return [one.setdefault(text, text) for text in texts]
+            return file.read(columns=[name]).column(0).cast(pa.large_string()).combine_chunks().fill_null("")
+
+    def coded(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The different values in a column, ``[V]`` of str, and the index of each row's, int ``[N]``."""
+        found = self.values(name).dictionary_encode()
+        return np.array([*found.dictionary.to_pylist(), ""], dtype=object)[:-1], found.indices.to_numpy()
 
     def texts(self, rows: int) -> Iterator[tuple[list[str], list[str]]]:
         """The first and second texts, ``rows`` at a time."""
@@ -213,7 +220,7 @@ class Run:
     @lazy_property
     def keys(self) -> np.ndarray:
         """A unique name for each row, ``[N]`` of str: its id, with ``#2`` and so on appended to repeated ids."""
-        ids = self.rows.column("id")
+        ids = self.rows.values("id").to_numpy(zero_copy_only=False).tolist()
         taken = set(ids)
         if len(taken) == len(ids):
             return np.array(ids, dtype=_TEXTS)
@@ -288,19 +295,26 @@ class Run:
         return self.dataset.single
 
     @lazy_property
-    def _labels(self) -> list[str | None]:
-        """The label of each row in its normalised form, ``[N]``."""
-        label_of = functools.cache(functools.partial(gold, named=self.rows.named))
-        return [*map(label_of, self._shown)]
+    def _coded(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.rows.coded("label")
+
+    def _of_labels(self, values: Callable[[str], object]) -> np.ndarray:
+        """A value for each row that depends on its label as the file spells it, ``[N]``."""
+        different, codes = self._coded
+        found = np.empty(len(different), dtype=object)
+        found[:] = [values(text) for text in different]
+        return found[codes]
 
     @lazy_property
-    def _shown(self) -> list[str]:
-        return self.rows.column("label")
+    def _labels(self) -> list[str | None]:
+        """The label of each row in its normalised form, ``[N]``."""
+        labels: list[str | None] = self._of_labels(lambda text: gold(text, self.rows.named)).tolist()
+        return labels
 
     @lazy_property
     def gold(self) -> np.ndarray:
         """The file's label for each row, in its first spelling, ``[N]`` of str; empty if it has none."""
-        return np.array([self.spellings.get(label or "", "") for label in self._labels], dtype=object)
+        return self._of_labels(lambda text: self.spellings.get(gold(text, self.rows.named) or "", ""))
 
     @lazy_property
     def labels_sha256(self) -> str:
@@ -310,10 +324,12 @@ class Run:
     @lazy_property
     def spellings(self) -> Mapping[str, str]:
         """The first spelling of each label in the file, by the label's key."""
+        different, codes = self._coded
         spelled: dict[str, str] = {}
-        for label, shown in zip(self._labels, self._shown, strict=True):
+        for code in np.argsort(np.unique(codes, return_index=True)[1], kind="stable"):  # by their first rows
+            label = gold(different[code], self.rows.named)
             if label is not None:
-                spelled.setdefault(label, shown)
+                spelled.setdefault(label, different[code])
         return spelled
 
     @lazy_property

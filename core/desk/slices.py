@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -188,11 +189,12 @@ def saved(run: Run, model: int, masks: Mapping[str, np.ndarray]) -> dict[str, Sl
 
 
 def with_slices(
-    table: RunTable, slices: Mapping[str, str]
+    table: RunTable, slices: Mapping[str, str], known: Mapping[str, np.ndarray] = MappingProxyType({})
 ) -> tuple[RunTable, dict[str, np.ndarray], dict[str, FilterError]]:
     """The table with one column per saved slice (its filter by name), the slices' rows (bool ``[N]``), and the errors
-    of invalid ones. A slice may refer to others."""
-    masks: dict[str, np.ndarray] = {}
+    of invalid ones. A slice may refer to others. ``known``: the rows of slices that need not be computed."""
+    masks = dict(known)
+    table = _joined(table, slices, {name: pa.array(mask) for name, mask in known.items()}) if known else table
     while True:
         conditions, errors = dict[str, Condition](), dict[str, FilterError]()
         for name in slices.keys() - masks.keys():
@@ -204,11 +206,15 @@ def with_slices(
             return table, {name: masks[name] for name in slices if name in masks}, errors
         found = dict(zip(conditions, table.masks(list(conditions.values())).columns, strict=True))
         masks |= {name: column.to_numpy() for name, column in found.items()}
-        columns = {
-            SLICE + name: Cells(RunColumn("yes", f"saved slice: {slices[name]}"), column)
-            for name, column in found.items()
-        }
-        table = table.joined(f"slices{len(table.dense)}", None, columns)
+        table = _joined(table, slices, found)
+
+
+def _joined(table: RunTable, slices: Mapping[str, str], found: Mapping[str, pa.Array]) -> RunTable:
+    """The table with these slices' columns."""
+    columns = {
+        SLICE + name: Cells(RunColumn("yes", f"saved slice: {slices[name]}"), column) for name, column in found.items()
+    }
+    return table.joined(f"slices{len(table.dense)}", None, columns)
 
 
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:

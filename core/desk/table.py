@@ -134,7 +134,7 @@ class RunTable:
         """The table with more columns, which have values only in ``rows`` (None: in all); ``name`` is a new SQL
         name."""
         values, known = _named(columns, name)
-        table = pa.table({"row": pa.array(range(self.rows) if rows is None else rows, pa.int64()), **values})
+        table = pa.table({"row": pa.array(np.arange(self.rows) if rows is None else rows, pa.int64()), **values})
         if rows is None:
             return replace(self, columns={**self.columns, **known}, dense={**self.dense, name: table})
         for key, column in known.items():
