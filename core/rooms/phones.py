@@ -378,8 +378,7 @@ def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonOb
 
 def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> list[Sent]:
     """The pairs of classmates that need a check which this phone can make, oldest first."""
-    muted = sa.select(participant.c.id).where(participant.c.room == asked.room, participant.c.muted)
-    waiting = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING, pair.c.author.not_in(muted))
+    waiting = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING)
     own = {(one.first, one.second) for one in waiting if one.author == me.id}
     waiting = [group[0] for group in alike(waiting) if (group[0].first, group[0].second) not in own]
     if not waiting:

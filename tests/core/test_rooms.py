@@ -198,6 +198,11 @@ def test_a_phone_that_sleeps_does_not_hold_a_pair_up(sqlite_room):
     room.check("bo", "neutral")
     assert room.statuses()["one"] == AGREED
     assert room.checked("cy") is None, "it wakes up, and is asked nothing that is decided"
+    room.send("ada", "two")
+    for token, label in (("bo", "neutral"), ("cy", "contradiction")):
+        room.checked(token)
+        room.check(token, label)
+    assert room.statuses()["two"] == DISPUTED, "one who disagrees is enough"
 
 
 def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(sqlite_room):
