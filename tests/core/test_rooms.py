@@ -209,14 +209,16 @@ def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(s
     room = sqlite_room
     room.join("ada", "bo", "cy", "di")
     room.start()
-    sent = {name: room.send("bo" if name == "rude" else "ada", name) for name in ("one", "two", "rude", "gone")}
+    sent = {name: room.send("ada", name) for name in ("one", "two", "gone")}
+    sent |= {name: room.send("bo", name, "entailment") for name in ("rude", "fine")}
     assert not any(one.shown for one in room.lecturer.overview().pairs)
     assert room.checked("cy") == "one"
-    room.lecturer.let_through([sent["one"].id])
+    room.lecturer.let_through([sent["one"].id, sent["fine"].id])
     room.lecturer.remove([sent["gone"].id])
     bo = next(number for number, name in room.lecturer.overview().names.items() if name == "Bo")
     room.lecturer.mute(bo)
-    assert [(one.first, one.shown) for one in room.lecturer.overview().pairs] == [("one", True), ("two", False)]
+    shown = [(one.first, one.shown) for one in room.lecturer.overview().pairs]
+    assert shown == [("one", True), ("two", False), ("fine", True)], "what was let through stays"
     assert room.phones.state(room.code, "bo")["muted"] and room.checked("bo") is None
     for forbidden in (lambda: room.send("bo", "again"), lambda: room.phones.check(room.code, "bo", 1, "neutral")):
         with pytest.raises(RoomError, match="muted"):
@@ -227,7 +229,8 @@ def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(s
     room.lecturer.decide([sent["two"].id], True)
     room.lecturer.decide([sent["one"].id], False)
     room.lecturer.let_through([sent["one"].id], False)
-    assert room.statuses() == {"one": DISPUTED, "two": AGREED, "again": CHECKING}
+    assert room.statuses() == {"one": DISPUTED, "two": AGREED, "fine": "right", "again": CHECKING}
+    room.lecturer.let_through([sent["fine"].id], False)
     assert not any(one.shown for one in room.lecturer.overview().pairs)
 
 
