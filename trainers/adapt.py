@@ -4,9 +4,9 @@
     python -m trainers adapt nli-two-sided wrong.csv --out models/corrected
 
 If all labels are classes of the checkpoint, its classifier is corrected: pulled towards its old weights (--pull), and
-towards its old answers to other pairs (--keep; 0 learns most from a whole data set of the same classes). Otherwise a
-new classifier is fitted. The folder under --out needs the base and holds only the classifier: PAIRLENS_CHECKPOINTS may
-name the folder above it, so that all pages list it. Rows without a label are left out.
+for up to 50 pairs towards its old answers to other pairs (--keep). Otherwise a new classifier is fitted. The folder
+under --out needs the base and holds only the classifier: PAIRLENS_CHECKPOINTS may name the folder above it, so that all
+pages list it. Rows without a label are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from core.adaptation import adapt
+from core.adaptation.adapt import MOST_CORRECTIONS
 from core.adaptation.fits import KEEP
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.checkpoint.adapted import save_adapted
@@ -43,9 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pull",
         type=float,
-        help="pull towards the old weights (default: the most that still learns up to 50 pairs)",
+        help="pull towards the old weights (default: the most that still learns up to 50 pairs; more choose it by "
+        "cross-validation)",
     )
-    parser.add_argument("--keep", type=float, default=KEEP, help="weight of the old answers (default: %(default)g)")
+    kept = f"weight of the old answers (default: {KEEP:g} for up to {MOST_CORRECTIONS} pairs, else 0)"
+    parser.add_argument("--keep", type=float, help=kept)
     parser.add_argument("--balanced", action="store_true", help="rare classes count as much as frequent ones")
     parser.add_argument("--new", action="store_true", help="a new classifier even if the labels are the base's classes")
     parser.add_argument("--roles", metavar="FIRST,SECOND", help="names of the two texts on pages")
@@ -55,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, fit, save, print."""
     check_writable(args.out, "--out", folder=True)
-    if (args.pull is not None and args.pull <= 0) or args.keep < 0:
+    if (args.pull is not None and args.pull <= 0) or (args.keep or 0) < 0:
         raise RunError("--pull must be above 0 and --keep at least 0")
     base = open_checkpoint(args.checkpoint, args.class_names)
     names = mapped(args.counts_as)

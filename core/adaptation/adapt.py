@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from core.adaptation.features import Pair, feature_vectors, kept_features
-from core.adaptation.fits import FOLDS, KEEP, PULL, PULLS, Linear, Step, fresh, no_step, pulled, spread
+from core.adaptation.fits import FOLDS, KEEP, PULL, PULLS, Linear, Step, fresh, held_out_pull, no_step, pulled, spread
 from core.card import Roles
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import adapted_card, with_classifier
@@ -22,12 +22,13 @@ from core.evaluation.predict import RowsDone
 from core.json_types import JsonObject
 
 MOST_CLASSES = 300
-LEAST_PULL, PAIRS_PER_PULL = 0.03, 5_000
-"""Without the term that keeps old answers, the default pull grows with the pairs, or 3,000 of them would overfit a
-thousand features: chosen on SICK's trial pairs, where 25 pairs are best learned with .03 and 3,000 with .3 or more."""
+FEW_PULL = 0.03
+"""The default pull for up to :data:`MOST_CORRECTIONS` pairs without the term that keeps old answers."""
 
-LEARNED, MOST_CHOSEN = 0.8, 50
-"""How probable the right classes of corrections have to become, and of how many at most. Of the kinds of one_word with
+LEARNED, MOST_CORRECTIONS = 0.8, 50
+"""How probable the right classes of corrections have to become. More pairs of the same classes are rather a sample of a
+whole file: they neither need to become right nor keep old answers, and choose the pull by what is held out
+(:func:`core.adaptation.fits.held_out_pull`). Of the kinds of one_word with
 five of their wrong pairs corrected, more have .9 of their other pairs right at a cost of .8 points of SNLI dev or less
 than with any one pull: 4 of 7 against 2 for nli-attconv-light, 7 of 9 against 6 for nli-decomposable, and 5 of 6 as
 before for nli-esim."""
@@ -129,8 +130,8 @@ def chosen_pull(
     checkpoint: Checkpoint, old: Linear, examples: Examples, keep: float = KEEP, step: Step = no_step
 ) -> float:
     """The strongest pull with which every corrected pair has its class with probability :data:`LEARNED`; the weakest
-    if there is none, and :data:`core.adaptation.fits.PULL` for more than :data:`MOST_CHOSEN` pairs."""
-    if not 0 < len(examples.pairs) <= MOST_CHOSEN:
+    if there is none, and :data:`core.adaptation.fits.PULL` for more than :data:`MOST_CORRECTIONS` pairs."""
+    if not 0 < len(examples.pairs) <= MOST_CORRECTIONS:
         return PULL
     for pull in reversed(PULLS):
         chances = corrected(checkpoint, old, examples, pull, keep, step).logits(examples.features).softmax(1)
@@ -144,18 +145,23 @@ def fit(
     examples: Examples,
     *,
     pull: float | None = None,
-    keep: float = KEEP,
+    keep: float | None = None,
     balanced: bool = False,
     new: bool = False,
     step: Step = no_step,
 ) -> tuple[Linear, JsonObject]:
     """The classifier fitted to the examples, and its settings. For the checkpoint's own classes, unless ``new``, it
-    starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`."""
+    starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`. By
+    default, old answers are kept, and the pull is chosen, as for corrections, or as :data:`MOST_CORRECTIONS` says."""
     old = classifier_of(checkpoint)
     if old is not None and examples.classes == checkpoint.labels and not new:
-        if pull is None:
-            least = max(LEAST_PULL, len(examples.pairs) / PAIRS_PER_PULL)
-            pull = chosen_pull(checkpoint, old, examples, keep, step) if keep else least
+        many = len(examples.pairs) > MOST_CORRECTIONS
+        keep = (0.0 if many else KEEP) if keep is None else keep
+        if pull is None and many and not keep:
+            scale = spread(kept_features(checkpoint))
+            pull = held_out_pull(old, examples.features, examples.labels, examples.folds, scale, step)
+        elif pull is None:
+            pull = chosen_pull(checkpoint, old, examples, keep, step) if keep else FEW_PULL
         return corrected(checkpoint, old, examples, pull, keep, step), {"pull": pull, "keep": keep}
     if not len(examples.pairs):
         raise AdaptationError(f"{checkpoint.name} has no classifier to start from: label a pair of each class")
@@ -174,7 +180,7 @@ def adapt(
     name: str = "",
     title: str = "",
     pull: float | None = None,
-    keep: float = KEEP,
+    keep: float | None = None,
     balanced: bool = False,
     new: bool = False,
     groups: Sequence[str] = (),
@@ -186,11 +192,11 @@ def adapt(
     """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
 
     If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
-    weights (None: :func:`chosen_pull`, or by the pairs without ``keep``), ``keep`` that of its old answers to others;
-    without a pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted;
-    ``balanced``: rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay
-    together in cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend
-    on the order of the pairs. It is in memory only: :func:`core.checkpoint.adapted.save_adapted` writes it.
+    weights, ``keep`` that of its old answers to others (None: by the number of pairs, as :func:`fit` says); without a
+    pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted; ``balanced``:
+    rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay together in
+    cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend on the
+    order of the pairs. It is in memory only: :func:`core.checkpoint.adapted.save_adapted` writes it.
 
     Raises AdaptationError for pairs that teach nothing, UserError for a model whose last layer cannot be replaced.
     """

@@ -27,6 +27,8 @@ LEAST_STRENGTH = 0.5
 FOLDS = 4
 MOST_HELD_OUT = 5_000
 """Maximum number of pairs that C is chosen on."""
+MOST_PULLED = 600
+"""Maximum number of pairs that the pull of a sample is chosen on (:func:`held_out_pull`), so that it takes seconds."""
 _UNSEEN = -13.8
 _PRECISE = {"maxiter": 500, "gtol": 1e-6, "ftol": 1e-12, "maxcor": 50}
 """Settings of L-BFGS: at a hundredth of the accuracy that is promised."""
@@ -179,7 +181,7 @@ def pulled(
     """
     if not len(features):
         return old
-    start = np.concatenate([old.weight.double().numpy(), old.bias.double().numpy()[:, None]], axis=1)
+    start = _weights_and_bias(old)
     terms = [_Rows(features.numpy(), _one_hot(labels.numpy(), len(start)))]
     if kept is not None and keep:
         k = kept.double().numpy()
@@ -187,6 +189,43 @@ def pulled(
         terms.append(_Rows(k, np.exp(_log_softmax(k @ start[:, :-1].T + start[:, -1])), float(keep)))
     found = _minimum(terms, start, pull, _PRECISE, step)
     return Linear(torch.from_numpy(found[:, :-1]).float(), torch.from_numpy(found[:, -1]).float())
+
+
+def held_out_pull(
+    old: Linear, features: Tensor, labels: Tensor, folds: np.ndarray, spread: float, step: Step = no_step
+) -> float:
+    """The strongest of :data:`PULLS` whose log loss of pairs that were held out, each in one of the ``folds [N]``, is
+    within a standard error of the lowest; weaker ones are not tried once the loss has risen by more. ``features
+    [N, F]``, class indices ``labels [N]``. Of many pairs, :data:`MOST_PULLED` choose it, and it grows with the others,
+    so that it stays the same per pair. The old answers to other pairs play no part."""
+    start = _weights_and_bias(old)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(labels))[:MOST_PULLED])
+    x, target = features.numpy()[chosen], _one_hot(labels.numpy()[chosen], len(start))
+    parts = [folds[chosen] == fold for fold in np.unique(folds[chosen])]
+    rows, found = [_Rows(x[~held], target[~held]).held() for held in parts], [start for _ in parts]
+    losses: dict[float, np.ndarray] = {}
+    for pull in reversed(PULLS):
+        loss = losses[pull] = np.zeros(len(x))
+        for at, held in enumerate(parts):
+            found[at] = _minimum([rows[at]], start, pull * spread, _ROUGH, step, first=found[at])
+            log_p = _log_softmax(x[held].astype(np.float64) @ found[at][:, :-1].T + found[at][:, -1])
+            loss[held] = -(target[held] * log_p).sum(1)
+        lowest = min(losses.values(), key=np.mean)
+        if not _as_low(loss, lowest):
+            break
+    strongest = next(pull for pull, loss in losses.items() if _as_low(loss, lowest))
+    return strongest * len(labels) / len(chosen)
+
+
+def _as_low(loss: np.ndarray, lowest: np.ndarray) -> bool:
+    """Whether the mean of losses ``[N]`` is within a standard error of the lowest one."""
+    more = loss - lowest
+    return bool(more.mean() <= more.std() / np.sqrt(len(more)))
+
+
+def _weights_and_bias(linear: Linear) -> np.ndarray:
+    """``[C, F + 1]``, float64."""
+    return np.concatenate([linear.weight.double().numpy(), linear.bias.double().numpy()[:, None]], axis=1)
 
 
 def spread(features: Tensor) -> float:
@@ -323,6 +362,6 @@ def _best(x: np.ndarray, y: np.ndarray, folds: np.ndarray, weight: np.ndarray, s
         for at, log_p in enumerate(told):
             losses[at, held] = -weight[held] * np.maximum(_own(log_p, classes, y[held]), _UNSEEN)
             right[at, held] = classes[log_p.argmax(1)] == y[held]
-    more = losses - losses[losses.sum(1).argmin()]
-    best = int(np.flatnonzero(more.mean(1) <= more.std(1) / np.sqrt(len(y)))[0])
+    lowest = losses[losses.sum(1).argmin()]
+    best = next(at for at, loss in enumerate(losses) if _as_low(loss, lowest))
     return strengths[best], right[best]

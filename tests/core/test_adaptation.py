@@ -11,13 +11,14 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from core.adaptation import adapt, fits
 from core.adaptation.adapt import LEARNED, AdaptationError, Examples
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
-from core.adaptation.fits import PULLS, Linear, fresh, pulled
+from core.adaptation.fits import FOLDS, KEEP, PULLS, Linear, fresh, held_out_pull, pulled, spread
 from core.checkpoint import CheckpointError, available, load, load_named
 from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
@@ -136,6 +137,22 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     before = answered(base, kept).argmax(1)
     changed, freely = ((answered(now, kept).argmax(1) != before).sum() for now in (one, free))
     assert changed < freely
+
+
+def test_a_sample_of_many_labels_moves_the_classifier_only_as_far_as_rows_held_out_confirm():
+    """Labels drawn from its own probabilities leave it as it was; other classes teach it."""
+    old = Linear(torch.eye(3, 8) * 2, torch.zeros(3))
+    x, folds = torch.from_numpy(np.random.default_rng(3).normal(size=(120, 8))).float(), np.arange(120) % FOLDS
+    own = torch.multinomial(old.logits(x).softmax(1), 1, generator=torch.Generator().manual_seed(1))[:, 0]
+    turned = (old.logits(x).argmax(1) + 1) % 3
+    pulls = [held_out_pull(old, x, labels, folds, spread(x)) for labels in (own, turned)]
+    assert pulls[0] == PULLS[-1] and pulls[1] <= 0.03
+    base = load_named("nli-attconv-light")
+    first, second = "A {} man has a dog.", "A {} man has {} dogs."
+    pairs = [(first.format(own), second.format(own, other)) for own in ("tall", "old", "sad") for other in range(2, 20)]
+    sample = adapt(base, pairs, ["contradiction"] * len(pairs))
+    assert sample.card["adaptation"]["keep"] == 0 and sample.card["adaptation"]["pull"] in PULLS
+    assert adapt(base, pairs[:50], ["contradiction"] * 50).card["adaptation"]["keep"] == KEEP
 
 
 def tells_of_itself(saved):
