@@ -10,6 +10,7 @@ from core.card import Card
 from core.checkpoint import CheckpointError, available, load_named, read_card
 from core.evidence import Explanation
 from core.explain import explain, kept
+from core.external.folder import has
 from core.models import REGISTRY
 from core.reading.reader import PairError
 
@@ -23,11 +24,12 @@ def unread(card: Card) -> str:
 
 
 def _readable_cards() -> dict[str, Card]:
-    """The cards of all available models with a readable card."""
+    """The readable cards of all available models that were trained here: external ones read both texts of a pair."""
     cards = dict[str, Card]()
     for name, folder in available().items():
-        with contextlib.suppress(CheckpointError):
-            cards[name] = read_card(folder)
+        if has(folder, "card.json"):
+            with contextlib.suppress(CheckpointError):
+                cards[name] = read_card(folder)
     return cards
 
 

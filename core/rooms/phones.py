@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -31,7 +30,6 @@ from core.rooms.room import (
     Round,
     Sent,
     TooFast,
-    alike,
     checksum,
     code_in,
     counts_of,
@@ -294,15 +292,15 @@ class Phones:
         """Gives the phone a classmate's pair to check, if one needs it."""
         late = self._now() - PATIENCE
         with reading(self._engine) as connection:
-            if not _to_check(connection, asked, me, late):
+            if _to_check(connection, asked, me, late) is None:
                 return None
         with writing(self._engine) as connection:
             found = _to_check(connection, asked, me, late)
-            if not found:
+            if found is None:
                 return None
-            values = {"pair": found[0].id, "participant": me.id, "asked": self._now(), "label": None}
+            values = {"pair": found.id, "participant": me.id, "asked": self._now(), "label": None}
             connection.execute(sa.insert(check).values(**values))
-        return _asked_about(found[0])
+        return _asked_about(found)
 
 
 def shown_pair(sent: Sent) -> JsonObject:
@@ -376,20 +374,17 @@ def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonOb
     return _asked_about(found[0]) if found else None
 
 
-def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> list[Sent]:
-    """The pairs of classmates that need a check which this phone can make, oldest first."""
-    waiting = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING)
-    own = {(one.first, one.second) for one in waiting if one.author == me.id}
-    waiting = [group[0] for group in alike(waiting) if (group[0].first, group[0].second) not in own]
-    if not waiting:
-        return []
-    of_these = sa.select(check.c.pair, check.c.participant, check.c.asked, check.c.label).where(
-        check.c.pair.in_([one.id for one in waiting])
-    )
-    busy, mine = Counter[int](), set[int]()
-    for number, by, when, label in connection.execute(of_these):
-        if by == me.id:
-            mine.add(number)
-        if label or (label is None and when > late):  # sure, or still to come
-            busy[number] += 1
-    return [one for one in waiting if one.id not in mine and busy[one.id] < CHECKS]
+def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> Sent | None:
+    """The oldest pair of a classmate that needs a check which this phone can make; of equal ones, only the oldest, and
+    none that this phone has sent, too."""
+    mine = sa.exists().where(check.c.pair == pair.c.id, check.c.participant == me.id)
+    sure_or_to_come = sa.or_(check.c.label != "", sa.and_(check.c.label.is_(None), check.c.asked > late))
+    given = sa.select(sa.func.count()).where(check.c.pair == pair.c.id, sure_or_to_come).scalar_subquery()
+    other = pair.alias()
+    same = [other.c.round == asked.id, other.c.status == CHECKING]
+    same += [other.c[name] == pair.c[name] for name in ("first", "second")]
+    earlier = sa.exists().where(*same, other.c.label == pair.c.label, other.c.id < pair.c.id)
+    own = sa.exists().where(*same, other.c.author == me.id)
+    waiting = pair.c.round == asked.id, pair.c.status == CHECKING
+    found = sent_pairs(connection, *waiting, ~mine, given < CHECKS, ~own, ~earlier, most=1)
+    return found[0] if found else None

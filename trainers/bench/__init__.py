@@ -18,6 +18,7 @@ These are measurements, not tests: on a busy machine the numbers are useless. Me
     motion       the longest frame while a lesson's numbers travel
     api          word effects over HTTP while other clients keep the server busy, by those alone
     crowd        a newcomer's answer and page while twenty clients keep forty long requests open; the server's memory
+    room         a class of a hundred phones in a room, alone and with one that floods; the server's memory
     adapt        adapting a model to 200 and 3,000 pairs; the memory of a fit to 50,000
     desk         the Error desk's filters, slices and confusion matrix of 10,000 and a million rows, and its memory
 """
@@ -38,7 +39,7 @@ import torch
 from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
-from trainers.bench import adapting, app, crowd, models, visitors
+from trainers.bench import adapting, app, crowd, models, room, visitors
 from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
@@ -55,6 +56,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "motion": app.motion,
     "api": visitors.shared,
     "crowd": crowd.crowd,
+    "room": room.room,
     "adapt": adapting.adapting,
     "desk": app.desk,
 }

@@ -36,7 +36,7 @@ def crowd(quick: bool, script: Path = APP) -> list[Measurement]:
             alone = probes.measured()
         process = psutil.Process(own.process.pid)
         before = process.memory_info().rss
-        with _peak_memory(process) as peak, _crowd(own.address):
+        with peak_memory(process) as peak, _crowd(own.address):
             until, busy = time.perf_counter() + seconds, list[tuple[float, ...]]()
             while time.perf_counter() < until:
                 busy.append(probes.measured())
@@ -88,7 +88,7 @@ def _crowd(address: str) -> Iterator[None]:
 
 
 @contextmanager
-def _peak_memory(process: psutil.Process) -> Iterator[list[int]]:
+def peak_memory(process: psutil.Process) -> Iterator[list[int]]:
     """The process's memory in bytes, ten times a second."""
     sizes, ended = [process.memory_info().rss], threading.Event()
 
