@@ -28,9 +28,10 @@ def database_exists() -> bool:
     return bool(os.environ.get("PAIRLENS_DB")) or (desk_folder() / _FILE).exists()
 
 
-def open_database() -> Engine:
-    """The database, migrated to the current schema. Raises DeskError if it cannot be used."""
-    url = os.environ.get("PAIRLENS_DB")
+def open_database(url: str | None = None) -> Engine:
+    """The database, migrated to the current schema; ``url``: another one than this process's settings name. Raises
+    DeskError if it cannot be used."""
+    url = url or os.environ.get("PAIRLENS_DB")
     if not url:
         folder = desk_folder()
         check_writable(folder, DESK_SETTING)
