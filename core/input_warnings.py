@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from core.card import is_external
 from core.checkpoint import Checkpoint
 from core.linguistics.features import NEGATIONS
 from core.linguistics.languages import foreign_language
@@ -36,7 +35,7 @@ _ASKING = re.compile(
 
 def input_warnings(checkpoint: Checkpoint, side: ReadText) -> list[str]:
     """Warnings about one text of a pair, or a single text."""
-    unreadable = _unknown_to_tokeniser if is_external(checkpoint.card) else _unreadable
+    unreadable = _unreadable if checkpoint.of_vectors else _unknown_to_tokeniser
     out = [*_cut(side), *_asked(checkpoint, side), *unreadable(checkpoint, side)]
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
@@ -120,7 +119,7 @@ def _sentences(text: str, words: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _unknown_to_tokeniser(checkpoint: Checkpoint, side: ReadText) -> Iterator[str]:
-    """Words for which an external model's tokeniser has no pieces; its languages are unknown."""
+    """Words for which the model's own tokeniser has no pieces; its languages are unknown."""
     lacking = checkpoint.unknown(side.sentence(checkpoint.reader))
     words = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks or token.is_word]
     unknown = [token for token, lacks in zip(side.tokens, lacking, strict=True) if lacks]

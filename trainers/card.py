@@ -14,11 +14,7 @@ from typing import Any
 import torch
 
 from core.checkpoint import Checkpoint, read_card
-from core.errors import RunError
-from core.external.folder import is_external
-from core.external.names import is_function
-from core.external.settings import add_settings
-from core.files import json_text, write_whole
+from core.checkpoint.files import format_of
 from core.json_types import JsonObject
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
@@ -50,13 +46,7 @@ def device_name(device: torch.device) -> str:
 def add_to_card(folder: Path, **fields: object) -> None:
     """Replaces fields on a finished checkpoint's card, or in an external model's ``pairlens.json``. Raises FileError if
     the operating system refuses, and RunError for a function, which has no folder."""
-    if is_function(folder):
-        raise RunError(f"{folder} is a function without a folder to write into: leave --card out")
-    if is_external(folder):
-        add_settings(folder, **fields)
-        return
-    card = {**read_card(folder), **fields}
-    write_whole(folder / "card.json", json_text(card))
+    format_of(folder).add_to_card(folder, **fields)
 
 
 def report(

@@ -10,7 +10,7 @@ from app.model_choice import shows
 from app.page_state.explore import HEADS, ExploreState, has_words
 from app.panels import axes, length, word_maps
 from core.alone import explained_alone
-from core.card import Card, is_external
+from core.card import Card
 from core.checkpoint import Checkpoint, load_named
 from core.effects import METHODS
 from core.effects.attention_edits import OF_ANY_WORDS
@@ -80,7 +80,7 @@ def _has_head(checkpoint: Checkpoint, name: str) -> bool:
 def _suited(page: ExploreState, checkpoint: Checkpoint, shown: Explanation) -> ExploreState:
     """The state with the default instead of each setting that this model or pair does not support."""
     rows, columns = (length(shown, role) for role in axes(shown))
-    no_scores = page.show == "score" and is_external(checkpoint.card)
+    no_scores = page.show == "score" and not checkpoint.settable
     no_heads = page.links == HEADS and checkpoint.model.knockouts is None
     return replace(
         page,

@@ -10,6 +10,7 @@ from pathlib import Path
 from core.card import Card
 from core.card import is_external as of_external
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
+from core.checkpoint.files import format_of
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
@@ -18,7 +19,7 @@ from core.checkpoint.unlisted import Folders, saved_models
 from core.errors import CheckpointError as CheckpointError
 from core.errors import DeskError
 from core.evidence import Record
-from core.external.folder import has, is_external
+from core.external.folder import has
 from core.external.names import functions
 from core.models import ConfigError, spec_of
 
@@ -60,7 +61,7 @@ def _holds_card(folder: Path) -> bool:
         return False
     except OSError:
         return True
-    return is_external(folder)
+    return format_of(folder).holds(folder)
 
 
 def open_checkpoint(name: str, class_names: Sequence[str] = ()) -> Checkpoint:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -109,6 +109,17 @@ class Checkpoint:
         if contexts and self.judged == "first" and self.model.reads(self.card["config"]).lines:
             contexts = contexts[0].lines()
         return Reading(sides[0], tuple(contexts), self.judged, None if extra is None else tuple(extra))
+
+
+@runtime_checkable
+class MakesBatches(Protocol):
+    """What a checkpoint has whose model reads no word ids, but texts in a form of its own."""
+
+    def batches(
+        self, readings: Sequence[Reading], most: int = 256, short: bool = False
+    ) -> Iterator[tuple[Tensor, Any]]:
+        """The readings as model inputs, in batches of at most ``most`` rows, each with its row indices; ``short``: none
+        takes long."""
 
 
 def judged_side(roles: Mapping[str, str]) -> str:

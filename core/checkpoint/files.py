@@ -11,7 +11,7 @@ import itertools
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 import torch
 from safetensors.torch import save_file
@@ -21,10 +21,9 @@ from core.card import LARGEST, REQUIRED, Card, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.errors import CheckpointError as CheckpointError
 from core.errors import said
-from core.external.card import external_card, external_files
-from core.external.folder import is_external
-from core.external.names import called, is_function
-from core.files import json_text, read_json, whole_folder
+from core.external.formats import HuggingFaceFolder, NamedFunction
+from core.external.names import called
+from core.files import json_text, read_json, whole_folder, write_whole
 from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
@@ -35,6 +34,65 @@ CARD_VERSION = 1
 CLASSIFIER = "classifier.safetensors"
 """The weights of an adapted checkpoint, which has no others."""
 _FILES = ("card.json", "weights.safetensors", "words.safetensors", CLASSIFIER)
+
+
+class Format(Protocol):
+    """A kind of folder that holds a model, or of name that stands for one."""
+
+    @property
+    def lasting(self) -> bool:
+        """Whether card and errors stay the same until one of its files changes."""
+
+    @property
+    def nameable(self) -> bool:
+        """Whether the user may name its classes."""
+
+    def holds(self, folder: Path) -> bool:
+        """Whether this folder has the format."""
+
+    def card(self, folder: Path) -> Card:
+        """Its card. Raises CheckpointError."""
+
+    def files(self, folder: Path) -> Sequence[Path]:
+        """The files that determine the model, including those that do not exist yet."""
+
+    def load(self, folder: Path, state: FilesState, card: Card, class_names: Sequence[str]) -> Checkpoint:
+        """The model. Raises CheckpointError."""
+
+    def add_to_card(self, folder: Path, **fields: object) -> None:
+        """Writes these fields to its card. Raises FileError if the operating system refuses, and RunError if it has no
+        card to write."""
+
+
+class OwnFolder:
+    """A checkpoint written by :func:`save`."""
+
+    lasting = True
+    nameable = False
+
+    def holds(self, folder: Path) -> bool:
+        return (folder / "card.json").is_file()
+
+    def card(self, folder: Path) -> Card:
+        return _own_card(folder)
+
+    def files(self, folder: Path) -> Sequence[Path]:
+        return [folder / name for name in _FILES]
+
+    def load(self, folder: Path, state: FilesState, card: Card, class_names: Sequence[str]) -> Checkpoint:
+        return _load_own(folder, state, card)
+
+    def add_to_card(self, folder: Path, **fields: object) -> None:
+        write_whole(folder / "card.json", json_text({**read_card(folder), **fields}))
+
+
+OTHER_FORMATS: tuple[Format, ...] = (NamedFunction(), HuggingFaceFolder())
+"""The formats of models that were not trained here."""
+
+
+def format_of(folder: Path) -> Format:
+    """The format of a folder; that of :func:`save` for a folder of unknown contents."""
+    return next((form for form in OTHER_FORMATS if form.holds(folder)), OwnFolder())
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
@@ -93,11 +151,8 @@ def read_card(folder: Path) -> Card:
     """The card of a checkpoint folder, reread if one of its files has changed. Raises only CheckpointError, if it is
     missing, broken or of another version."""
     try:
-        if is_function(folder):
-            from core.external.functions import card_of, made
-
-            return card_of(made(str(folder)), str(folder))
-        return _card(folder, files_state(folder)).copy()
+        form = format_of(folder)
+        return _card(folder, _state(form, folder)).copy() if form.lasting else form.card(folder)
     except CheckpointError:
         raise
     except Exception as error:  # one bad folder must not prevent the others from being listed
@@ -107,7 +162,7 @@ def read_card(folder: Path) -> Card:
 @functools.lru_cache(maxsize=256)
 def _card(folder: Path, state: FilesState) -> Card:
     """The card. Cached, because drawing a page reads each of about thirty cards several times."""
-    return external_card(folder) if is_external(folder) else _own_card(folder)
+    return format_of(folder).card(folder)
 
 
 def _own_card(folder: Path) -> Card:
@@ -143,20 +198,15 @@ def load(folder: Path | str, class_names: Sequence[str] = ()) -> Checkpoint:
     Raises CheckpointError with one sentence: the problem and the remedy.
     """
     folder = Path(folder)
-    if class_names and (is_function(folder) or (folder.is_dir() and not is_external(folder))):
-        raise CheckpointError(f"{called(folder)} has its own class names: leave --class-names out")
-    if is_function(folder):
-        from core.external.checkpoint import function_checkpoint
-        from core.external.functions import made
-
-        return function_checkpoint(made(str(folder)), str(folder), files_state(folder))
-    if not folder.is_dir():
+    form = format_of(folder)
+    if form.lasting and not folder.is_dir():
         raise CheckpointError(f"no checkpoint folder {folder.name}: see `python -m core models` for the names")
-    state, card = files_state(folder), read_card(folder)
-    if is_external(folder):
-        from core.external.checkpoint import load_external  # imported here because it imports the rest of this module
+    if class_names and not form.nameable:
+        raise CheckpointError(f"{called(folder)} has its own class names: leave --class-names out")
+    return form.load(folder, files_state(folder), read_card(folder), class_names)
 
-        return load_external(folder, state, card, class_names=class_names)
+
+def _load_own(folder: Path, state: FilesState, card: Card) -> Checkpoint:
     if "base" in card:
         from core.checkpoint.adapted import load_adapted  # imported here because it loads the base
 
@@ -198,8 +248,12 @@ def _table(folder: Path, card: Card) -> WordTable:
 
 def files_state(folder: Path) -> FilesState:
     """A value that changes with the files of a checkpoint: inode, size and times of each, None for a missing one."""
-    own = external_files(folder) if is_external(folder) else [folder / name for name in _FILES]
-    state = tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
+    return _state(format_of(folder), folder)
+
+
+def _state(form: Format, folder: Path) -> FilesState:
+    files = *form.files(folder), DEFAULT_FOLDER / "words.safetensors"
+    state = tuple(map(_file_state, files))
     if _file_state(folder / CLASSIFIER) is None:
         return state
     from core.checkpoint.adapted import base_state  # imported here because it imports this module

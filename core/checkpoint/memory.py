@@ -9,8 +9,7 @@ from pathlib import Path
 
 from core.allocator import return_freed_memory
 from core.checkpoint.checkpoint import Checkpoint
-from core.checkpoint.files import CheckpointError, files_state, load
-from core.external.names import is_function
+from core.checkpoint.files import CheckpointError, files_state, format_of, load
 from core.shared_cache import SharedCache
 
 
@@ -34,7 +33,7 @@ def _checkpoint_or_error(folder: Path) -> Checkpoint | CheckpointError:
     try:
         return load(folder)
     except CheckpointError as error:
-        if _by_the_system(error) or is_function(folder):  # its service may be back later
+        if _by_the_system(error) or not format_of(folder).lasting:  # its service may be back later
             raise
         return error
 

@@ -13,10 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from core.checkpoint import Checkpoint
-from core.checkpoint.checkpoint import check_finite
+from core.checkpoint.checkpoint import MakesBatches, check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode, encode_readings, plan, vectors_of
-from core.external.checkpoint import ExternalCheckpoint
 from core.models.base import Intervention, Output
 from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
@@ -83,7 +82,8 @@ RowsDone = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows prepared for a checkpoint's forward pass: as ids of ``words``, or in an external model's own format."""
+    """Rows prepared for a checkpoint's forward pass: as ids of ``words``, or as readings of which it makes batches
+    itself (:class:`~core.checkpoint.checkpoint.MakesBatches`)."""
 
     checkpoint: Checkpoint
     data: Encoded | None
@@ -111,7 +111,7 @@ def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
             cut.append(reading.cut)
             yield reading
 
-    if isinstance(checkpoint, ExternalCheckpoint):
+    if isinstance(checkpoint, MakesBatches):
         listed = [*noted()]
         return Prepared(checkpoint, None, np.array(cut, dtype=bool), (), listed)
     vocabulary = Vocabulary()
@@ -177,9 +177,9 @@ def forward_passes(
     copy."""
     checkpoint, device = ready.checkpoint, torch.device(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
-    if isinstance(checkpoint, ExternalCheckpoint):
-        return _of_external(checkpoint, model, ready.readings, device, intervention)
-    assert ready.data is not None, "only an external model has none"
+    if isinstance(checkpoint, MakesBatches):
+        return _of_own_batches(checkpoint, model, ready.readings, device, intervention)
+    assert ready.data is not None, "only readings have none"
     return outputs(model, ready.data.to(device), ready.vectors.to(device), intervention=intervention)
 
 
@@ -203,14 +203,14 @@ def of_length_one(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 0, lengths, 1)
 
 
-def _of_external(
-    checkpoint: ExternalCheckpoint,
+def _of_own_batches(
+    checkpoint: MakesBatches,
     model: Any,
     readings: Sequence[Reading],
     device: torch.device,
     intervention: Intervention | None,
 ) -> Iterator[tuple[Tensor, Output]]:
-    """Like :func:`outputs`, for an external model, which tokenises the texts itself."""
+    """Like :func:`outputs`, for a model that makes batches itself."""
     for rows, pieces in checkpoint.batches(readings, BATCH, short=device.type == "cpu"):
         with torch.inference_mode():
             output = model.under(pieces.to(device), intervention or Intervention())
