@@ -119,7 +119,7 @@ def deal(opened: OpenRun) -> None:
     count = counted(int(rows.sum()), "row")
 
     def assign() -> None:
-        people = _names(text)
+        people = names_in(text)
         annotations.deal(by, opened.file, people, each, rows)
         notice_next(
             f"{count} dealt to {', '.join(people)}, each row to {each}: the filter dealt = {literal(people[0])} shows "
@@ -142,7 +142,7 @@ def deal(opened: OpenRun) -> None:
             page_style.note(f"Dealt now: {now} to {names}, each row to {len(hands[0])}. A new deal replaces this one.")
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Names separated by commas; or by semicolons, if there are any, because a name may have a comma."""
     parts = text.split(";" if ";" in text else ",")
     return list(dict.fromkeys(name for part in parts if (name := clean(part))))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app import page_style
-from app.desk import annotator, jobs
-from app.desk.open_run import OpenRun, attempt, show
+from app.desk import all_tags, annotator, jobs
+from app.desk.open_run import OpenRun, attempt, notice_next, show
 from app.desk.reader_choice import reader
 from core.desk import label_check
 from core.desk.columns import CHECKED
-from core.desk.filters import quoted
+from core.desk.filters import quoted, rows_of
 from core.desk.jobs import QUEUE
 from core.wording import counted
+
+_EACH = 2
+"""People for each label to check."""
 
 
 def draw(opened: OpenRun) -> None:
@@ -33,8 +38,16 @@ def draw(opened: OpenRun) -> None:
             "other rows: the lower, the more likely the label is wrong."
         )
 
-        def open_them() -> None:
+        known = ", ".join(opened.annotations.annotators()) or by
+        key = f"desk suspects dealt {known}"  # until somebody types, it follows who has joined
+
+        def open_them(people: Sequence[str] = ()) -> None:
             name = label_check.SLICE_NAME
+            if people:
+                rows = rows_of(expression, opened.table)
+                each = min(_EACH, len(people))
+                opened.annotations.deal(by, opened.file, people, each, rows)
+                notice_next(f"{counted(int(rows.sum()), 'row')} dealt to {', '.join(people)}, each row to {each}.")
             opened.annotations.save_slice(by, opened.file, name, expression)
             show(filter=quoted(f"slice.{name}"), sort=CHECKED, view="labels", row="")
 
@@ -43,7 +56,15 @@ def draw(opened: OpenRun) -> None:
             key="desk open suspects",
             on_click=lambda: attempt(open_them),
             disabled=not by,
-            help="The tenth of the rows with the lowest probability, as a slice: label them, or deal them out below.",
+            help="The tenth of the rows with the lowest probability, as a slice.",
+        )
+        st.text_input("People, separated by commas", known, key=key)
+        st.button(
+            "Deal out the labels to check",
+            key="desk deal suspects",
+            on_click=lambda: attempt(lambda: open_them(all_tags.names_in(st.session_state[key]))),
+            disabled=not by,
+            help=f"Opens them, each for {_EACH} of these people. A new deal replaces an earlier one.",
         )
 
 

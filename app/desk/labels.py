@@ -90,15 +90,12 @@ def _next(opened: OpenRun, after: int | None) -> int | None:
         answered[after] = True
         at = np.flatnonzero(queue == after)
         queue = np.roll(queue, -int(at[0]) - 1) if len(at) else queue
-    left = np.zeros(len(answered), dtype=bool)
-    left[queue] = ~(answered | later)[queue]
+    left = queue[~(answered | later)[queue]]
     suggested = suggesting.choose(opened, left)
     if suggested is not None:
         return suggested
-    for rest in (queue[left[queue]], queue[(later & ~answered)[queue]]):
-        if len(rest):
-            return int(rest[0])
-    return None
+    rest = [*left[:1], *queue[(later & ~answered)[queue]][:1]]
+    return int(rest[0]) if rest else None
 
 
 def _row(opened: OpenRun) -> None:

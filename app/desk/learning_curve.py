@@ -9,9 +9,12 @@ import altair as alt
 
 from core.adaptation.baselines import MOST_ROWS, said
 from core.adaptation.curve import Curve
+from core.desk import suggestions
 from core.desk.adapted_run import StandingBeside, beside
 from core.desk.charts import CONTEXT, SOFT, Chart, Figure
+from core.desk.file_state import Guess
 from core.desk.run import LETTERS, Run
+from core.evaluation.intervals import wilson
 from core.training_progress import Epoch
 from core.wording import counted, score_percent
 
@@ -66,6 +69,32 @@ def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
         return alt.layer(drawn).properties(height=170, description=f"{what} by epoch of {title}")
 
     return line("score", "dev accuracy", "%"), line("loss", "training loss", ".2f")
+
+
+def of_labels(guesses: Sequence[Guess]) -> list[Figure]:
+    """The accuracy of a model that learns from somebody's labels on the random rows, by the number of labels; none
+    while there is only one point."""
+    points = []
+    for labels, right, rows in suggestions.curve(guesses):
+        low, high = wilson(right, rows)
+        points.append({"labels": labels, "right": right / rows, "low": low, "high": high, "rows": rows})
+    if len(points) < 2:
+        return []
+    x = alt.X("labels:Q", title="labels learned from").scale(zero=False).axis(format="d", tickMinStep=1, grid=False)
+    y = alt.Y("right:Q", title="right").scale(domain=[0, 1]).axis(format="%", tickCount=4, grid=False)
+    shares = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("right", "low", "high")]
+    drawn = alt.Chart({"values": points}).encode(x=x, tooltip=["labels:Q", *shares, "rows:Q"])
+    title = "Accuracy by number of labels"
+    chart = alt.layer(
+        drawn.mark_area(color=CONTEXT, opacity=0.2).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        drawn.mark_line(color=CONTEXT, point=alt.OverlayMarkDef(color=CONTEXT, size=50)).encode(y=y),
+    ).properties(height=170, description=title)
+    lines = []
+    for one in points:
+        share, least, most = (score_percent(one[name]) for name in ("right", "low", "high"))
+        lines.append((f"{one['labels']:.0f}", share, f"{least} – {most}", f"{one['rows']:.0f}"))
+    how = "On the random rows, each judged before it was labelled, with its 95 % interval (band)."
+    return [Figure(title, how, "", ("labels", "right", "95 % interval", "random rows"), lines, (), chart)]
 
 
 def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:

@@ -155,7 +155,8 @@ def open_run(annotator: str) -> OpenRun:
     def columns() -> Columns:
         return once("desk columns", version, lambda: _columns(run, steady(), people, strongest, state.columns))
 
-    error, notes, shown, order = None, list[str](), (version, state.filter), ((state.file, written), "")
+    error, notes = None, list[str]()
+    order: tuple[object, ...] = (state.file, written)
     rows = np.ones(len(run.keys), dtype=bool)
     try:
         if state.filter.strip() or state.sort:
@@ -166,7 +167,7 @@ def open_run(annotator: str) -> OpenRun:
             by = find(state.sort.removeprefix("-"), known.table.columns)
             order = *(shown if by is None or by in known.steady.columns else (version, state.filter)), state.sort
     except FilterError as wrong:
-        error = wrong
+        error, order = wrong, (version, state.sort)
     computed = strongest, words, maps, checked
     return OpenRun(run, people, annotations, rows, error, *computed, version, order, columns, notes)
 

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from app import page_style
-from app.desk import annotator, jobs
+from app.desk import annotator, drawing, jobs, learning_curve
 from app.desk.open_run import OpenRun, attempt
 from app.desk.reader_choice import reader
 from core.desk import suggestions
 from core.desk.jobs import QUEUE
-from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, SuggestingModel
-from core.wording import counted, score_percent
+from core.desk.suggestions import BACKGROUND, EVERY, FIRST, RANDOM_EVERY, RowFeatures, SuggestingModel
+from core.wording import counted
 
 _ON, _GUESS, _NEXT = "desk suggest", "desk show guess", "desk suggested"
 
@@ -46,17 +46,13 @@ def draw(opened: OpenRun) -> None:
         )
         st.toggle("Show the model’s guess", key=_GUESS, help="Hidden, so that it does not suggest your label.")
         fitted(opened)  # begins in the background, so that it is ready for the next row
-        labels = len(_labels(opened))
+        labels = len(_labels(opened, known))
         if labels < FIRST:
             page_style.note(f"{counted(FIRST - labels, 'more label')} until the first suggestion.")
         guesses = opened.state.guesses(name)
         for sentence in suggestions.sentences(guesses):
             page_style.note(sentence)
-        points = suggestions.curve(guesses)
-        if len(points) > 1:
-            shown = [(labels, score_percent(right / rows), f"{right} of {rows}") for labels, right, rows in points]
-            columns = zip(*shown, strict=True)
-            st.dataframe(dict(zip(("labels learned from", "accuracy", "random rows"), columns, strict=True)))
+        drawing.figures(learning_curve.of_labels(guesses), "desk label curve")
 
 
 def _offer(opened: OpenRun) -> None:
@@ -72,12 +68,13 @@ def _offer(opened: OpenRun) -> None:
     st.button(label, key="desk read rows", disabled=model is None, on_click=lambda: attempt(begin))
 
 
-def _labels(opened: OpenRun) -> dict[int, int]:
+def _labels(opened: OpenRun, known: RowFeatures) -> dict[int, int]:
     """The number of the class of each row that the annotator's model may learn from, by the row's index."""
     numbers = {name: number for number, name in opened.state.classes.items()}
     found = suggestions.learned_from(opened.state, annotator.name())
-    places = opened.run.places(found)
-    return {place: numbers[found[key]] for key, place in places.items() if found[key] in numbers}
+    places = {place: found[key] for key, place in opened.run.places(found).items() if found[key] in numbers}
+    inside = np.isin([*places], known.rows).tolist()
+    return {place: numbers[label] for (place, label), own in zip(places.items(), inside, strict=True) if own}
 
 
 def fitted(opened: OpenRun) -> SuggestingModel | None:
@@ -88,16 +85,25 @@ def fitted(opened: OpenRun) -> SuggestingModel | None:
     if known is None:
         return None
     whose = opened.file, annotator.name(), tuple(opened.state.classes)
-    return BACKGROUND.latest(whose, known, _labels(opened))
+    return BACKGROUND.latest(whose, known, _labels(opened, known))
 
 
 def choose(opened: OpenRun, left: np.ndarray) -> int | None:
-    """The index of the row to suggest among those ``left`` (bool ``[N]``); None without a classifier."""
+    """The index of the row to suggest among ``left``, the rows without a label in the order of the page; before the
+    first classifier the first one that it can learn from. None without suggestions."""
     model = fitted(opened)
     if model is None:
-        return None
+        known = suggestions.stored(opened.run) if st.session_state.get(_ON) else None
+        if known is None:
+            return None
+        inside = np.zeros(len(opened.run.keys), dtype=bool)
+        inside[known.rows] = True
+        sample = left[inside[left]]
+        return int(sample[0]) if len(sample) else None
     random = len(opened.state.guesses(annotator.name())) % RANDOM_EVERY == RANDOM_EVERY - 1
-    place = model.next(left, opened.run.draws, random=random)
+    rest = np.zeros(len(opened.run.keys), dtype=bool)
+    rest[left] = True
+    place = model.next(rest, opened.run.draws, random=random)
     if place is not None:
         st.session_state[_NEXT] = Suggested(str(opened.run.keys[place]), random)
     return place

@@ -173,14 +173,15 @@ def measured(guesses: Sequence[Guess]) -> tuple[int, int]:
     return sum(guess.right for guess in random), len(random)
 
 
-def curve(guesses: Sequence[Guess], parts: int = 5) -> list[tuple[str, int, int]]:
-    """The accuracy on random rows by the number of labels learned from: the range, right ones, rows."""
+def curve(guesses: Sequence[Guess], parts: int = 5) -> list[tuple[float, int, int]]:
+    """The accuracy on random rows by the number of labels learned from: the mean number, right ones, rows."""
     random = sorted((guess for guess in guesses if guess.random), key=lambda guess: guess.labels)
     out = []
     for some in np.array_split(np.arange(len(random)), min(parts, max(1, len(random) // 5))):
         own = [random[at] for at in some]
         if own:
-            out.append((f"{own[0].labels} – {own[-1].labels}", sum(one.right for one in own), len(own)))
+            labels = float(np.mean([one.labels for one in own]))
+            out.append((labels, sum(one.right for one in own), len(own)))
     return out
 
 

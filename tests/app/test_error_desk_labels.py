@@ -139,6 +139,13 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
     assert "label of the file" not in texts(app)
     next(box for box in app.checkbox if box.label == "Show the file’s label").check().run()
     assert "label of the file" in texts(app)
+    people = next(box for box in app.text_input if (box.key or "").startswith("desk suspects dealt"))
+    assert people.value == "Ann"
+    people.set_value("Ann, Bob, Cleo").run()
+    press(app, "Deal out the labels to check")
+    state = Annotations(open_database()).state(data.sha256)
+    assert state.hands == (("Ann", "Bob"), ("Ann", "Cleo"), ("Bob", "Cleo")) and state.dealt_rows(4).tolist()[2]
+    assert state.dealt_rows(4).sum() == 1 and "1 row dealt to Ann, Bob, Cleo, each row to 2" in texts(app)
     with monkeypatch.context() as patched:
         patched.setattr(RunTable, "masks", None)
         patched.setattr(RunTable, "ordered", None)
@@ -156,13 +163,14 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
 def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
     classes = [n % 2 for n in range(30)]
     path = tmp_path / "many.csv"
-    path.write_text("id,text\n" + "".join(f"r{n},text {n}\n" for n in range(30)))
+    outside = "".join(f"x{n},a row that the model has not read {n}\n" for n in range(3))
+    path.write_text("id,text\n" + outside + "".join(f"r{n},text {n}\n" for n in range(30)))
     data = read(path, labelled=False)
     store.keep_rows(data)
     run, file = store.open_run(data.sha256), data.sha256
     features = np.array([[own + n / 100, -own] for n, own in enumerate(classes)], dtype=np.float16)
     features[25] = 0.5, -0.5
-    arrays = {"rows": np.arange(30), "features": features}
+    arrays = {"rows": np.arange(3, 33), "features": features}
     save_file(arrays, run.folder / "label-features.safetensors", {"texts": store.header(file).texts})
     labelling, annotations = Labelling(open_database()), Annotations(open_database())
     labelling.add_classes("Ann", file, ["even", "odd"])
@@ -171,6 +179,7 @@ def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
     app = opened(data, "Ann")
     assert "1 more label until the first suggestion" in texts(app)
     next(one for one in app.toggle if one.label == "Suggest the next row").set_value(True).run()
+    assert "Row r19" in texts(app), "the next one that the model can learn from"
     press(app, "odd" if classes[19] else "even")
     for _, future in suggestions.BACKGROUND._running.values():
         future.result()
@@ -183,3 +192,9 @@ def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
     press(app, "odd")
     ((guess, random, labels),) = [row.guesses["Ann"] for row in annotations.state(file).rows.values() if row.guesses]
     assert guess in ("even", "odd") and not random and labels == 20
+    # With more of them, its accuracy is drawn by the number of labels.
+    for n, row in enumerate(annotations.state(file).rows):
+        labelling.label("Bob", file, row, 1 + classes[n % 30], (1, n < 12, 20 + n))
+    bob = opened(data, "Bob")
+    assert "Accuracy by number of labels" in figures(bob) and "95 % interval" in figures(bob)
+    assert bob.get("vega_lite_chart") and not bob.exception

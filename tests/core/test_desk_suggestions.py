@@ -65,6 +65,6 @@ def test_accuracy_is_measured_on_random_rows_before_their_labels(database):
 def test_a_sentence_says_when_more_labels_stop_helping(late, told):
     first = [Guess("x", True, 20 + n, n < 7) for n in range(10)]
     second = [Guess("x", True, 70 + n, n < late) for n in range(10)]
-    assert [line.split(" – ") for line, *_ in suggestions.curve([*first, *second], 2)] == [["20", "29"], ["70", "79"]]
+    assert suggestions.curve([*first, *second], 2) == [(24.5, 7, 10), (74.5, late, 10)]
     assert any("no longer raise" in line for line in suggestions.sentences([*second, *first])) == told
     assert suggestions.sentences([Guess("x", False, 20, True)]) == []
