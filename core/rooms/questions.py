@@ -57,7 +57,7 @@ def answer(checkpoint: Checkpoint, first: str, second: str, word: WordAt | None 
     attention = attending(explanation, side)
     if attention is None or index >= len(attention.weights):
         raise RoomError("this word attends to no other: choose another word, or ask for the verdict")
-    weights = attention.weights[index][: len(explanation.sentences[1 - side].tokens)]
+    weights = attention.weights[index]
     best = max(range(len(weights)), key=weights.__getitem__)
     return {"value": str(best), "chance": weights[best]}
 
