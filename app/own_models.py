@@ -1,17 +1,30 @@
-"""The adapted models that this browser session knows by their names, which no list shows to others."""
+"""The adapted models that this browser session knows by their names, which no list shows to others; and its key as a
+maker of models."""
 
 from __future__ import annotations
 
 import contextlib
+import secrets
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app import login
+from app.api.guard import TOKEN
 from core.checkpoint.unlisted import base_of, folder_of
 
-_KEY, _MADE = "own models", "models made"
+_KEY, _MADE, _SECRET = "own models", "models made", "key of the maker of models"
 MOST = 20
+
+
+def maker() -> str:
+    """The visitor's key as a maker of models: the login name, else the browser's token, which outlasts the server, else
+    a secret of this session."""
+    if login.name():
+        return f"login {login.name()}"
+    token = st.context.cookies.get(TOKEN, "")
+    return f"browser {token}" if token else st.session_state.setdefault(_SECRET, secrets.token_hex(16))
 
 
 def known() -> dict[str, Path]:

@@ -100,7 +100,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     def make() -> Job:
         annotator.claim(held_out_rows(dataset, divided).sha256)
         if all_weights:
-            return training.training(training.plan_for(dataset, divided, base, cards[base], roles))
+            return training.training(training.plan_for(dataset, divided, base, cards[base], roles, own_models.maker()))
         return adaptation(dataset, divided, base, roles)
 
     label = "Train and test" if all_weights else "Adapt and test"
@@ -136,9 +136,9 @@ def _what_learns(cards: Mapping[str, Card]) -> bool:
 
 
 def draw_unfinished() -> None:
-    """Lists trainings that stopped with their server, or failed, until they are resumed or deleted."""
+    """Lists the visitor's trainings that stopped with their server, or failed, until they are resumed or deleted."""
     running = {job.plan.name for job in TRAININGS.jobs() if isinstance(job, TrainingJob)}
-    for one in training.unfinished():
+    for one in training.unfinished(own_models.maker()):
         if one.name in running:
             continue
         so_far = f" after {counted(one.epochs, 'epoch')}" if one.epochs else ""

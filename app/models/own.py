@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import secrets
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import login, own_models, page_style
+from app import own_models, page_style
 from app.page_state.session import PageSession
 from core.adaptation.corrections import from_csv, to_lines
 from core.card import Card
@@ -21,15 +20,9 @@ from core.errors import UserError
 from core.files import FileError
 from core.wording import capital, counted
 
-_SECRET = "key of the maker of models"
 LONGEST_TITLE = 100
 _LONGEST_LINK = 4_000
 """Maximum length of the corrections in a link, in characters."""
-
-
-def maker() -> str:
-    """The visitor's key as a maker of models: the login name, or else a secret of this browser session."""
-    return f"login {login.name()}" if login.name() else st.session_state.setdefault(_SECRET, secrets.token_hex(16))
 
 
 def save(page: PageSession[Any], name: str, folder: Path) -> None:
@@ -50,7 +43,7 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
     try:
         if new in available():
             raise CheckpointError(f"there is a model named {new} already: choose another name")
-        save_as(folder, new, "", maker(), with_pairs=with_pairs)
+        save_as(folder, new, "", own_models.maker(), with_pairs=with_pairs)
     except (FileError, OSError):
         page_style.notice(["The model cannot be written, perhaps because the server’s disk is full: try again later."])
         return
@@ -86,7 +79,7 @@ def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     if base_of(name):
         page_style.note("Unlisted: only who has its link can open it, for a day.")
         save(page, name, folder)
-    if own_models.made(name) or is_made_by(folder, maker()):
+    if own_models.made(name) or is_made_by(folder, own_models.maker()):
         _rename_or_delete(page, name, card, folder)
     if "base" in card:
         _adapt_again(card, folder)

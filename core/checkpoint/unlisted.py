@@ -105,7 +105,7 @@ def save_as(unlisted: Path, name: str, title: str, maker: str, *, with_pairs: bo
         for file in unlisted.iterdir():
             if file.is_file() and (with_pairs or file.name != PAIRS) and file.suffix in (".safetensors", ".csv"):
                 shutil.copyfile(file, scratch / file.name)
-        mine = {"name": name, "title": title or card["title"], "maker": _checksum(maker)}
+        mine = {"name": name, "title": title or card["title"], "maker": checksum(maker)}
         epochs.copy(unlisted, folder, name, mine["title"])
         (scratch / "card.json").write_text(json_text(card | mine), encoding="utf-8")
     return folder
@@ -121,7 +121,7 @@ def is_visitors(name: str, folder: Path) -> bool:
 def is_made_by(folder: Path, maker: str) -> bool:
     """Whether a visitor saved this model."""
     try:
-        return folder.parent == saved_models() and read_json(folder / "card.json").get("maker") == _checksum(maker)
+        return folder.parent == saved_models() and read_json(folder / "card.json").get("maker") == checksum(maker)
     except (OSError, ValueError, DeskError):
         return False
 
@@ -142,7 +142,8 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _checksum(maker: str) -> str:
+def checksum(maker: str) -> str:
+    """What is stored of the key of a maker, so that others cannot read the key."""
     return hashlib.sha256(maker.encode()).hexdigest()
 
 

@@ -24,7 +24,7 @@ from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.features import feature_vectors
 from core.card import Card, is_external
 from core.checkpoint import dynamics, epochs, learned, load_named
-from core.checkpoint.unlisted import TRAINING, folder_of, new_name, remove_old, unlisted
+from core.checkpoint.unlisted import TRAINING, checksum, folder_of, new_name, remove_old, unlisted
 from core.data import Dataset, Example
 from core.data.labels import key
 from core.data.split import parts
@@ -41,7 +41,7 @@ from core.wording import duration, score_percent
 SHARE = 0.1
 """Share of the training rows that choose the epoch."""
 _PLAN, _ABOUT, _LOCK = "plan.json", "about.json", "lock"
-"""The plan, and its name and title, which pages read on every run."""
+"""The plan, and its name, title and maker, which pages read on every run."""
 _LONGEST = 60
 
 
@@ -62,6 +62,8 @@ class Plan:
     """The training rows that choose the epoch."""
     test: Dataset
     """The rows of the run: the held-out ones and those without a label."""
+    maker: str
+    """The checksum of its maker's key (:func:`core.checkpoint.unlisted.checksum`)."""
 
     @property
     def folder(self) -> Path:
@@ -99,10 +101,12 @@ class TrainingJob(Job):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A training that no server is working on: the name and title of its checkpoint, and its finished epochs."""
+    """A training that no server is working on: the name and title of its checkpoint, the checksum of its maker's key,
+    and its finished epochs."""
 
     name: str
     title: str
+    maker: str
     epochs: int = 0
 
 
@@ -113,9 +117,9 @@ def suits(card: Card) -> bool:
     return not other and not card["words"].get("own")
 
 
-def plan_for(dataset: Dataset, divided: Division, base: str, card: Card, roles: Mapping[str, str]) -> Plan:
-    """The plan for training the checkpoint named ``base`` on a file. ``roles``: the file's names of the texts. Raises
-    DataError if the training rows cannot be divided."""
+def plan_for(dataset: Dataset, divided: Division, base: str, card: Card, roles: Mapping[str, str], maker: str) -> Plan:
+    """The plan for training the checkpoint named ``base`` on a file. ``roles``: the file's names of the texts;
+    ``maker``: the key of its maker. Raises DataError if the training rows cannot be divided."""
     rows = [_labelled(dataset.rows[at], divided.labels[at]) for at in divided.train]
     own = parts([(row.first, row.second) for row in rows], SHARE, labels=[row.label for row in rows])
     choosing = {*own.held_out.tolist()}
@@ -129,6 +133,7 @@ def plan_for(dataset: Dataset, divided: Division, base: str, card: Card, roles: 
         tuple(row for at, row in enumerate(rows) if at not in choosing),
         tuple(rows[at] for at in sorted(choosing)),
         held_out_rows(dataset, divided),
+        checksum(maker),
     )
 
 
@@ -136,14 +141,15 @@ def _labelled(row: Example, label: str) -> Example:
     return replace(row, label=key(label), label_text=label)
 
 
-def unfinished() -> list[Unfinished]:
-    """The trainings that were stopped, with their server or by an error, and wait to be resumed."""
+def unfinished(maker: str) -> list[Unfinished]:
+    """A maker's trainings that were stopped, with their server or by an error, and wait to be resumed."""
     found = []
     for run in (folder / TRAINING for folder in unlisted()):
         if (run / _ABOUT).is_file():
             with contextlib.suppress(Timeout, OSError, ValueError), FileLock(run / _LOCK, blocking=False):
                 about = checked(read_json(run / _ABOUT), Unfinished, by=LENIENT)
-                found.append(replace(about, epochs=len(_history(run))))
+                if about.maker == checksum(maker):
+                    found.append(replace(about, epochs=len(_history(run))))
     return found
 
 
@@ -204,7 +210,7 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
             if not (run / _ABOUT).is_file():
                 stored = replace(plan, test=replace(plan.test, source=None))  # a resumed run lacks the file itself
                 write_whole(run / _PLAN, json_text(asdict(stored)))
-                write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title}))
+                write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title, "maker": plan.maker}))
             _train(job, plan, run)
             _publish(plan, run)
         history = _history(run)

@@ -9,6 +9,7 @@ import shutil
 
 import pytest
 
+from app import own_models
 from app.desk import adapting, choosing
 from app.page_state.explore import ExploreState
 from core import training_progress
@@ -221,7 +222,7 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     card = read_card(folder)
     assert base_of(model.model) == tiny and model.model not in [*available()] and card["name"] == model.model
     assert (model.roles.first, model.roles.second, card["task"]) == ("Report", "Follow-up", "events")
-    assert {*model.labels} == {SAME, OTHER} and not (folder / TRAINING).exists() and not training.unfinished()
+    assert {*model.labels} == {SAME, OTHER} and not (folder / TRAINING).exists()
     # Each of its epochs is a model, and the last ten are kept.
     epochs = [record["epoch"] for record in card["epochs"]]
     learned = dynamics.read(folder)
@@ -271,30 +272,33 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
 
     monkeypatch.setattr(trainer, "train", trained)
     card = read_card(available()[tiny])
-    job = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    job = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["epoch", "full"]
     job.run()
     assert job.problem == "Resume.safetensors cannot be written (No space left on device); free space."
-    (left,) = training.unfinished()
+    (left,) = training.unfinished("login Ann")
     assert (left.name, left.title, left.epochs) == (job.plan.name, "Tiny, events", 1) and not store.runs()
     assert training.resumed(left.name).plan == job.plan
-    # Another server, or this one after a restart, shows it and goes on.
+    # Another server, or this one after a restart, shows it to its maker, who goes on.
+    assert not training.unfinished("login Bob")
+    assert "is unfinished" not in " ".join(sentences(open_view("error_desk")))
+    monkeypatch.setattr(own_models, "maker", lambda: "login Ann")
     app = open_view("error_desk")
     assert "The training of Tiny, events is unfinished after 1 epoch." in " ".join(sentences(app))
     steps[:] = ["epoch", "epoch"]
     button(app, "Resume").click().run()
     app = finished(app)
-    assert not steps and not app.exception and not training.unfinished()
+    assert not steps and not app.exception and not training.unfinished("login Ann")
     (run,) = store.runs()
     known = beside(store.folder_of(run.sha256), run.models[0].sha256)
     assert (known.trained_on, len(known.epochs), known.curve) == (32, 3, None)
     store.delete(run.sha256)
     # Stopped by the user: the best epoch is the model. Without one, nothing is left.
-    again = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    again = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["stop"]
     again.run()
     assert again.written and len(store.runs()) == 1 and (again.plan.folder / "card.json").is_file()
-    none = training.training(training.plan_for(dataset, divided, tiny, card, {}))
+    none = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["full"]
     none.cancelled = True
     none.run()
@@ -305,8 +309,8 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     assert "No space left" in none.problem and not none.plan.folder.exists()
     steps[:] = ["epoch", "full"]
     none.run()
-    (left,) = training.unfinished()
+    (left,) = training.unfinished("login Ann")
     training.delete(left.name)
     with pytest.raises(DeskError, match="not here any more"):
         training.resumed(left.name)
-    assert not training.unfinished() and not none.plan.folder.exists() and not TRAININGS.jobs()
+    assert not training.unfinished("login Ann") and not none.plan.folder.exists() and not TRAININGS.jobs()
