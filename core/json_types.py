@@ -184,7 +184,13 @@ def _fields(kind: object) -> list[str]:
     return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
 
 
-_KINDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number", list[str]: "a list of texts"}
+_TYPES_IN_WORDS = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    float: "a number",
+    list[str]: "a list of texts",
+}
 
 
 def _in_words(kind: Any) -> str:
@@ -192,4 +198,4 @@ def _in_words(kind: Any) -> str:
         kind = next(one for one in get_args(kind) if one is not NoneType)
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    return _KINDS.get(kind, "a list" if get_origin(kind) in (list, tuple) else "keys and values")
+    return _TYPES_IN_WORDS.get(kind, "a list" if get_origin(kind) in (list, tuple) else "keys and values")

@@ -97,7 +97,7 @@ def test_the_adversary_keeps_its_constraint(name, monkeypatch):
 def test_moving_does_not_apply_to_scores():
     asked = ask("nli-abcnn")
     assert adversaries.adversary(asked) is None
-    answer = faithfulness(Question(asked.checkpoint, *GIRLS, Sampling(1, 1)), ways=("dropped",))
+    answer = faithfulness(Question(asked.checkpoint, *GIRLS, Sampling(1, 1)), methods=("dropped",))
     assert answer.moved is None
     assert "scores" in answer.sentence
 

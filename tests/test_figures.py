@@ -80,7 +80,7 @@ def test_words_put_in_are_in_the_form_of_the_word():
 def test_a_moved_contradiction_says_what_the_test_cannot_show():
     checkpoint = load_named("nli-two-sided")
     asked = Question(checkpoint, "A boy jumps in a street", "A girl sleeps in her bed")
-    measured = faithfulness(asked, ways=["most-attended"])
+    measured = faithfulness(asked, methods=["most-attended"])
     assert measured.verdict == "contradiction"
     assert "brings its probability from" in measured.sentence
     assert "itself favours this verdict" in measured.sentence

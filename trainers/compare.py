@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise RunError("--csv and --named go together: a row of the table has a name")
     if args.csv:
         check_writable(args.csv, "--csv")
-    ours, theirs = table(args.ours), table(args.theirs)
+    ours, theirs = scored(args.ours), scored(args.theirs)
     if not (np.array_equal(ours.rows, theirs.rows) and np.array_equal(ours.gold, theirs.gold)):
         raise RunError("the two groups were scored on other rows; compare runs of one dev set, each with all its folds")
     result = compare(ours.scores, theirs.scores)
@@ -97,7 +97,7 @@ class Scored(NamedTuple):
     """Their gold classes."""
 
 
-def table(folders: Sequence[Path]) -> Scored:
+def scored(folders: Sequence[Path]) -> Scored:
     """Scores of runs on the items of one dev set, or of all folds. Raises RunError if the sets differ."""
     runs: dict[str, list[Path]] = {}
     for folder in folders:

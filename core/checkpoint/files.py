@@ -228,10 +228,10 @@ def _load_own(folder: Path, state: FilesState, card: Card) -> Checkpoint:
         raise CheckpointError(
             f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): fix its permissions"
         ) from error
-    return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
+    return Checkpoint(card["name"], folder, model, card, _words_of(folder, card), state)
 
 
-def _table(folder: Path, card: Card) -> WordTable:
+def _words_of(folder: Path, card: Card) -> WordTable:
     own, over = card["words"].get("own"), card["words"].get("over")
     try:
         if over and over != default_table().sha256:

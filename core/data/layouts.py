@@ -68,7 +68,7 @@ EVIDENCES = ("evidences", "rationales")
 """Spans marked by annotators."""
 EXPORTED = "rows exported by the Error desk"
 """The layout of the Error desk's CSV."""
-_SIDES = {name for pair in PAIRS for name in pair}
+_PAIR_COLUMNS = {name for pair in PAIRS for name in pair}
 
 
 def plain(name: str) -> str:
@@ -78,7 +78,7 @@ def plain(name: str) -> str:
 
 def is_known(name: str) -> bool:
     """Whether this names a part of a row."""
-    return plain(name) in _SIDES.union(TEXTS, LABELS, CLASSES, IDS)
+    return plain(name) in _PAIR_COLUMNS.union(TEXTS, LABELS, CLASSES, IDS)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class ColumnLayout:
         others = ["" if at in places.values() else name for at, name in enumerate(names)]
         places |= found(others, label=self.label, id=self.id, title=self.title) | found(names, group=self.group)
         # A column for one side of a pair rules out a document.
-        if not {*self.needed} <= places.keys() or (not self.of_pairs and not _SIDES.isdisjoint(others)):
+        if not {*self.needed} <= places.keys() or (not self.of_pairs and not _PAIR_COLUMNS.isdisjoint(others)):
             return None
         return places
 

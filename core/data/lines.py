@@ -145,7 +145,7 @@ def _refused(path: Path, error: OSError) -> DataError:
 
 _PEEKED = 1 << 16
 """Bytes examined to determine the kind of a file."""
-_KINDS = {
+_BEGINNINGS = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PAR1": "Parquet",
@@ -171,7 +171,7 @@ _NOT_READ = {
 def _packing(file: Any) -> str:
     """The kind of file, empty for plain lines; ``file`` must support peeking."""
     start = file.peek(16)
-    return next((name for begin, name in _KINDS.items() if start.startswith(begin)), "")
+    return next((name for begin, name in _BEGINNINGS.items() if start.startswith(begin)), "")
 
 
 def _unpacked(packed: io.BufferedReader[Any], packing: str) -> io.BufferedReader[Any]:
@@ -199,7 +199,7 @@ class _Checksummed(io.RawIOBase):
         size = self._file.readinto(buffer)
         read = bytes(memoryview(buffer)[: size or 0])
         if self._plain is None:
-            self._plain = not read.startswith(tuple(_KINDS))
+            self._plain = not read.startswith(tuple(_BEGINNINGS))
         self.digest.update(read.replace(b"\r", b"") if self._plain else read)
         return size
 

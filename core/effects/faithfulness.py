@@ -38,12 +38,12 @@ PERMUTATIONS = 100
 
 
 def faithfulness(
-    asked: AskedPair, ways: Iterable[str] = MEASURED, *, seed: int = 0, progress: Progress = unheard
+    asked: AskedPair, methods: Iterable[str] = MEASURED, *, seed: int = 0, progress: Progress = unheard
 ) -> Faithfulness:
     """Faithfulness of each method on one pair. Exceptions raised by ``progress`` cancel the work."""
     checkpoint = asked.checkpoint
-    values, passes = word_values(asked, [MEASURED[way] for way in ways], progress=part(progress, 0, 3))
-    orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
+    values, passes = word_values(asked, [MEASURED[method] for method in methods], progress=part(progress, 0, 3))
+    orders = {method: np.argsort(-np.array(numbers), kind="stable").tolist() for method, numbers in values.items()}
     maps = own_maps(asked)
     cutting = part(progress, 1, 3)
     effects = link_effects(checkpoint, asked.reading, asked.target, Taken.RENORMALISED, cutting) if maps else ()
@@ -57,7 +57,9 @@ def faithfulness(
         names=asked.explanation.class_names,
         probabilities=asked.explanation.probabilities,
         curves=curves,
-        titles={way: MEASURED[way].ranking or MEASURED[way].title for way in values if MEASURED[way].title},
+        titles={
+            method: MEASURED[method].ranking or MEASURED[method].title for method in values if MEASURED[method].title
+        },
         moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
@@ -88,7 +90,7 @@ def erase(
     chances = asked.checkpoint.model.answers.chances(logits)[:, asked.target].numpy()
     after = chances[[rows[sides] for sides in left]].reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
-    curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
+    curves = {method: Curves(*map(tuple, lost[i].T.tolist())) for i, method in enumerate(orders)}
     curves[RANDOM] = Curves(*map(tuple, lost[len(orders) :].mean(0).T.tolist()))
     return curves, len(rows)
 

@@ -89,15 +89,21 @@ class Game:
         """By method, how much more often combined removal points right than that method on the same items, with a
         paired 95 % interval; only for methods that answer every item."""
         base = self.scores.get(TAKEN_AWAY, ())
-        pairs = {way: points for way, points in self.scores.items() if len(points) == len(base) and way != TAKEN_AWAY}
-        more = {way: np.subtract(base, points) for way, points in pairs.items()}
-        return {way: (float(values.mean()), bootstrap_mean(values)) for way, values in more.items() if len(values)}
+        pairs = {
+            method: points
+            for method, points in self.scores.items()
+            if len(points) == len(base) and method != TAKEN_AWAY
+        }
+        more = {method: np.subtract(base, points) for method, points in pairs.items()}
+        return {
+            method: (float(values.mean()), bootstrap_mean(values)) for method, values in more.items() if len(values)
+        }
 
     def to_dict(self) -> dict[str, object]:
         """Plain values, shares with a 95 % interval (Wilson 1927)."""
         parts = {"ways": self.scores, "rule_of_no_use": self.without_rule}
-        shares = {name: {way: _share(points) for way, points in of.items()} for name, of in parts.items()}
-        beyond = {way: {"mean": mean, "interval": interval} for way, (mean, interval) in self.beyond().items()}
+        shares = {name: {method: _share(points) for method, points in of.items()} for name, of in parts.items()}
+        beyond = {method: {"mean": mean, "interval": interval} for method, (mean, interval) in self.beyond().items()}
         return {**shares, "taken_away_beyond": beyond}
 
 
@@ -120,7 +126,7 @@ def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
 def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
-    ways: Iterable[str] = MEASURED,
+    methods: Iterable[str] = MEASURED,
     progress: Callable[[int], object] = lambda items: None,
 ) -> Game:
     """Plays the game with these methods; ``progress`` receives the number of items done. Methods that need attention
@@ -131,12 +137,12 @@ def play(
         named, words = rule(asked), len(asked.sides[1].tokens)
         pool = named or range(words)
         scores = {RULE: (item.index in pool) / len(pool), CHANCE: 1 / words}
-        values, _ = word_values(asked, [MEASURED[way] for way in ways], places(asked.sides, 1))
-        scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
-        for way, value in scores.items():
-            every[way].append(value)
+        values, _ = word_values(asked, [MEASURED[method] for method in methods], places(asked.sides, 1))
+        scores |= {method: pointed(numbers, item.index) for method, numbers in values.items()}
+        for method, value in scores.items():
+            every[method].append(value)
             if len(named) != 1:
-                without_rule[way].append(value)
+                without_rule[method].append(value)
         progress(number)
     return Game(every, without_rule)
 

@@ -31,9 +31,9 @@ Stored = Mapping[str, CardFaithfulness]
 def table(stored: Stored) -> list[dict[str, str]]:
     """Rows of a card's ``faithfulness`` results: for each set one row per method, most faithful first."""
     return [
-        {"set": name, "way": _named(way)} | {measure: interval(own[measure]) for measure in MEASURES}
+        {"set": name, "way": _named(method)} | {measure: interval(own[measure]) for measure in MEASURES}
         for name, figures in stored.items()
-        for way, own in _in_order(figures["ways"])
+        for method, own in _in_order(figures["ways"])
     ]
 
 
@@ -59,7 +59,8 @@ def moved_elsewhere(stored: Stored, verdict: str) -> tuple[str, ...]:
 def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str, str]]:
     """One measure by method, and for random orders, per checkpoint and data set."""
     return [
-        about | {_named(way): interval(own[measure]) for way, own in figures["ways"].items() if way not in REMOVED}
+        about
+        | {_named(method): interval(own[measure]) for method, own in figures["ways"].items() if method not in REMOVED}
         for about, figures in _each(measured)
     ]
 
@@ -92,13 +93,13 @@ def interval(figure: Interval | None) -> str:
     return f"{figure['mean']:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
 
 
-def _in_order(ways: Mapping[str, dict[str, Interval]]) -> list[tuple[str, dict[str, Interval]]]:
-    known = [way for way in ways.items() if way[0] not in REMOVED]
-    return sorted(known, key=lambda way: (way[0] == RANDOM, -way[1]["comprehensiveness"]["mean"]))
+def _in_order(methods: Mapping[str, dict[str, Interval]]) -> list[tuple[str, dict[str, Interval]]]:
+    known = [method for method in methods.items() if method[0] not in REMOVED]
+    return sorted(known, key=lambda method: (method[0] == RANDOM, -method[1]["comprehensiveness"]["mean"]))
 
 
-def _named(way: str) -> str:
-    return "random orders" if way == RANDOM else way.replace("-", " ")
+def _named(method: str) -> str:
+    return "random orders" if method == RANDOM else method.replace("-", " ")
 
 
 def _sentence(name: str, figures: CardFaithfulness) -> str:

@@ -73,22 +73,22 @@ class Agreement:
     """The average precision of the named words."""
 
 
-def agreements(asked: Question, row: Example, ways: Iterable[str] = METHODS) -> Iterator[Agreement]:
+def agreements(asked: Question, row: Example, methods: Iterable[str] = METHODS) -> Iterator[Agreement]:
     """Agreement of each method, of chance and of the new-words baseline with people on the row's sides; skips sides
     where people name all content words or none. Methods the model does not support are left out."""
     said = [named(side.tokens, texts) for side, texts in zip(asked.sides, voices(row), strict=False)]
     told = {side: words for side, words in enumerate(said) if len({*words.values()}) == 2}
     places = [Place(side, index) for side, words in told.items() for index in words]
-    values, _ = word_values(asked, [METHODS[way] for way in ways], places) if places else ({}, 0)
+    values, _ = word_values(asked, [METHODS[method] for method in methods], places) if places else ({}, 0)
     ranked = {CHANCE: [0.0] * len(places), NEW: _new(asked.sides, places), **values}
     for side, words in told.items():
         right = [*words.values()]
         own = [number for number, place in enumerate(places) if place.side == side]
-        for way, numbers in ranked.items():
+        for method, numbers in ranked.items():
             of_side = [numbers[number] for number in own]
             at_1 = pointed(of_side, *np.flatnonzero(right).tolist())
             (precision,) = precisions([0] * len(right), right, of_side).tolist()
-            yield Agreement(asked.sides[side].role, str(row.label), way, at_1, precision)
+            yield Agreement(asked.sides[side].role, str(row.label), method, at_1, precision)
 
 
 def _new(sides: Sequence[ReadText], places: Sequence[Place]) -> list[float]:
@@ -111,11 +111,11 @@ def summary(found: Sequence[Agreement]) -> dict[str, dict[str, PeopleScores]]:
 
 
 def _scores(found: Sequence[Agreement]) -> PeopleScores:
-    by_way: dict[str, list[Agreement]] = defaultdict(list)
+    by_method: dict[str, list[Agreement]] = defaultdict(list)
     for one in found:
-        by_way[one.method].append(one)
+        by_method[one.method].append(one)
     return {
-        "items": len(by_way[CHANCE]),
-        "at_1": {way: mean_of([one.at_1 for one in own]) for way, own in by_way.items()},
-        "precision": {way: mean_of([one.precision for one in own]) for way, own in by_way.items()},
+        "items": len(by_method[CHANCE]),
+        "at_1": {method: mean_of([one.at_1 for one in own]) for method, own in by_method.items()},
+        "precision": {method: mean_of([one.precision for one in own]) for method, own in by_method.items()},
     }

@@ -34,14 +34,14 @@ def table(stored: Stored, spelled: Callable[[Interval], str] = _mean) -> list[di
     return [
         {
             "set": f"{name}, {side} ({labels[ALL]['items']:,})",
-            "way": way.replace("-", " "),
+            "way": method.replace("-", " "),
             "P@1": interval(at_1),
-            "average precision": interval(labels[ALL]["precision"][way]),
-            **{label: spelled(own["at_1"][way]) for label, own in labels.items() if label != ALL},
+            "average precision": interval(labels[ALL]["precision"][method]),
+            **{label: spelled(own["at_1"][method]) for label, own in labels.items() if label != ALL},
         }
         for name, figures in stored.items()
         for side, labels in figures["sides"].items()
-        for way, at_1 in sorted(labels[ALL]["at_1"].items(), key=lambda pair: -pair[1]["mean"])
+        for method, at_1 in sorted(labels[ALL]["at_1"].items(), key=lambda pair: -pair[1]["mean"])
     ]
 
 
@@ -52,9 +52,9 @@ def by_checkpoint(measured: Mapping[str, Stored]) -> Iterator[dict[str, str]]:
             row = {"checkpoint": f"`{name}`", "set": f"{data}, {counted(figures['rows'], 'pair')}"}
             for side, labels in figures["sides"].items():
                 at_1 = labels[ALL]["at_1"]
-                single = [way for way in at_1 if way not in (DEFAULT, *BASELINES)]
-                best = max(single, key=lambda way: at_1[way]["mean"])
+                single = [method for method in at_1 if method not in (DEFAULT, *BASELINES)]
+                best = max(single, key=lambda method: at_1[method]["mean"])
                 row[f"{side}: taken away"] = interval(at_1[DEFAULT])
                 row[f"{side}: best single way"] = f"{best.replace('-', ' ')} {_mean(at_1[best])}"
-                row |= {f"{side}: {way.replace('-', ' ')}": _mean(at_1[way]) for way in BASELINES}
+                row |= {f"{side}: {method.replace('-', ' ')}": _mean(at_1[method]) for method in BASELINES}
             yield row

@@ -117,9 +117,9 @@ class Faithfulness(Record, kind="faithfulness"):
 
     def to_text(self, explanation: Explanation | None = None) -> list[str]:
         lines = [self.sentence, "", f"{'':<22}  only its words left   its words taken out"]
-        for way, curves in self.curves.items():
+        for method, curves in self.curves.items():
             sufficiency, comprehensiveness = curves.aopc
-            lines.append(f"  {way:<20}  {sufficiency:>+19.3f}  {comprehensiveness:>+19.3f}")
+            lines.append(f"  {method:<20}  {sufficiency:>+19.3f}  {comprehensiveness:>+19.3f}")
         found = self.adversary
         if found is not None and found.maps:
             lines.append(
@@ -134,10 +134,10 @@ class Faithfulness(Record, kind="faithfulness"):
         return csv_text(["number", "of", "at", "value"], map(list, self._cells()))
 
     def _cells(self) -> Iterator[Cell]:
-        for way, curves in self.curves.items():
+        for method, curves in self.curves.items():
             for name in ("sufficiency", "comprehensiveness"):
                 for step, value in zip(STEPS, getattr(curves, name), strict=True):
-                    yield name, way, step, value
+                    yield name, method, step, value
         for label, p in zip(self.labels, self.probabilities, strict=True):
             yield "probability", label, "", p
         if self.moved is not None:

@@ -253,7 +253,7 @@ def test_a_pair_too_long_for_the_model_is_cut_with_a_warning(tmp_path):
 
 
 def test_how_far_it_can_be_believed(guest):
-    answer = faithfulness(Question(guest, *PAIR), ways=("taken-away", "dropped"))
+    answer = faithfulness(Question(guest, *PAIR), methods=("taken-away", "dropped"))
     assert set(answer.curves) == {"taken-away", "dropped", "random"} and answer.moved is None
 
 

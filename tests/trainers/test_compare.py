@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from core.errors import RunError
 from core.evaluation.scores import per_item, summary
 from trainers.__main__ import main
-from trainers.compare import compare, table
+from trainers.compare import compare, scored
 from trainers.runs import DEV
 
 
@@ -37,7 +37,7 @@ def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path, capsys) -
             folder.mkdir()
             at = torch.tensor(sorted(rows))
             save_file({"probabilities": chances[at], "gold": gold[at], "groups": none, "rows": at}, folder / DEV)
-    found = table(sorted(tmp_path.iterdir()))
+    found = scored(sorted(tmp_path.iterdir()))
     assert found.scores.tolist() == [right.tolist()] * 2
     assert found.rows.tolist() == list(range(6)) and found.gold.tolist() == gold.tolist()
     halves = [str(tmp_path / f"x-seed={seed}-fold={fold}of2") for seed, fold in ((1, 1), (2, 1))]
@@ -45,7 +45,7 @@ def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path, capsys) -
     assert "scored on other rows" in capsys.readouterr().err
     twice = [tmp_path / "x-seed=1-fold=1of2"] * 2
     with pytest.raises(RunError, match="the same rows twice"):
-        table(twice)
+        scored(twice)
 
 
 def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:

@@ -142,7 +142,7 @@ def test_an_unwritable_file_is_reported_before_any_work(
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file").touch()
     # `load` last: a module imported while it is replaced would keep the replacement.
-    for work in ("trainers.train.load_data", "trainers.compare.table", "core.checkpoint.load"):
+    for work in ("trainers.train.load_data", "trainers.compare.scored", "core.checkpoint.load"):
         monkeypatch.setattr(work, lambda *_: pytest.fail("worked before it looked at --out"))
     monkeypatch.setattr("trainers.bench.MEASUREMENTS", {"desk": lambda quick: pytest.fail("measured")})
 
