@@ -68,7 +68,7 @@ def size(path):
 def test_the_image_copies_no_more_than_it_may():
     for removed in ("-name tests -exec rm", "torch/test", "torch/include", "share/jupyter", "nbextension/static"):
         assert removed in DOCKERFILE
-    packages = needed_by("requirements.txt")
+    packages = needed_by("requirements.txt") | needed_by("requirements-trainers.txt")
     assert {"torch", "streamlit", "psycopg-binary"} <= packages.keys()
     tracked = subprocess.run(["git", "ls-files", *copied()], cwd=ROOT, capture_output=True, text=True, check=True)
     repository = sum(size(ROOT / name) for name in tracked.stdout.splitlines())
@@ -90,8 +90,8 @@ def test_the_app_and_predictions_import_with_the_packages_of_requirements_alone(
 
 def test_all_that_the_app_is_made_of_is_copied_and_nothing_else_is_sent():
     assert set(copied()) == {
-        *("requirements.txt", "requirements-encoder.txt", "LICENSE", "streamlit_app.py", ".streamlit"),
-        *("pretrained", "core", "trainers", "app", "docs/teaching.md"),
+        *("requirements.txt", "requirements-encoder.txt", "requirements-trainers.txt", "LICENSE", "streamlit_app.py"),
+        *(".streamlit", "pretrained", "core", "trainers", "app", "docs/teaching.md"),
     }
     ignored = (ROOT / "deploy/Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in ignored and {line[1:] for line in ignored if line.startswith("!")} == set(copied())

@@ -123,8 +123,15 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
 
 
 def _what_learns(cards: Mapping[str, Card]) -> bool:
-    """The user's choice to train all weights, not only the classifier; false where nothing can be trained."""
-    if not trainer.installed() or not any(map(training.suits, cards.values())):
+    """The user's choice to train all weights, not only the classifier; false where nothing can be trained, with the
+    reason if packages are missing."""
+    if not any(map(training.suits, cards.values())):
+        return False
+    if not trainer.installed():
+        page_style.note(
+            "Only the classifier learns: to train all weights, install the packages of requirements-trainers.txt on "
+            "this server."
+        )
         return False
     answer = st.radio("What should learn?", [_CLASSIFIER, _ALL], horizontal=True, key="desk what learns")
     if answer == _ALL:

@@ -205,6 +205,10 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     pairs_file(tmp_path)
     app = opened("events.csv")
     check_columns(app)
+    monkeypatch.setattr(trainer, "installed", lambda: False)
+    assert "install the packages of requirements-trainers.txt" in texts(app.run())
+    monkeypatch.setattr(trainer, "installed", lambda: True)
+    app.run()
     next(box for box in app.radio if box.label == "What should learn?").set_value(adapting._ALL).run()
     assert "A tenth of the rows to learn from choose the best epoch" in texts(app)
     assert box_of(app, "Model to train further").value == tiny
