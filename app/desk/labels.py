@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
@@ -167,6 +168,16 @@ def _buttons(opened: OpenRun, place: int, key: str) -> None:
         button("skip", "Skip", SKIPPED, "s", "It comes again after the others.")
         if now is not None:
             button("back", "Take back", None, None)
+        if opened.state.row(key).decision is not None:
+            reopen = partial(label_classes.labelling().decide, name, file, key, None)
+            st.button(
+                "Take back the decision",
+                key=_button_key(opened, key, "reopen"),
+                type="tertiary",
+                on_click=lambda: attempt(reopen),
+                disabled=not name,
+                help="The row is listed for a decision again if people disagree.",
+            )
         st.button(
             "Previous",
             key="desk label previous",

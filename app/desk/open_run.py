@@ -152,6 +152,7 @@ def open_run(annotator: str) -> OpenRun:
     steady = functools.partial(_steady, people, maps, checked, (state.file, state.models, written), parts)
     version = *version, state.columns
 
+    @functools.cache  # downloads are built outside of the session that `once` needs
     def columns() -> Columns:
         return once("desk columns", version, lambda: _columns(run, steady(), people, strongest, state.columns))
 

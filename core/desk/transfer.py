@@ -27,6 +27,8 @@ FORMAT = "PairLens annotations"
 BY_ID, BY_TEXTS = "id", "texts"
 LARGEST = 1 << 28
 """Size limit in bytes of a file to bring in."""
+_LISTED = 8
+"""Maximum number of names in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class BroughtIn:
     kept: int = 0
     """Those that the row had otherwise already, and that stayed."""
     people: list[str] = field(default_factory=list)
-    """Names that were removed here, whose marks are left out."""
+    """Names that were removed here, or are none, whose marks are left out."""
     new: list[str] = field(default_factory=list)
     """Classes and tags that were added."""
     lost: list[str] = field(default_factory=list)
@@ -119,10 +121,16 @@ class BroughtIn:
         told = [f"{self.rows:,} of {counted(rows, 'row')} matched, {counted(self.marks, 'mark')} written"]
         told += [f"{self.unmatched:,} did not match"] if self.unmatched else []
         told += [f"{self.kept:,} differ from those here, which stay"] if self.kept else []
-        told += [f"added: {', '.join(self.new)}"] if self.new else []
-        told += [f"left out: {', '.join(self.lost)}"] if self.lost else []
-        told += [f"removed here, and left out: {', '.join(self.people)}"] if self.people else []
+        told += [f"added: {_listed(self.new)}"] if self.new else []
+        told += [f"left out: {_listed(self.lost)}"] if self.lost else []
+        told += [f"people removed here, or without a name, left out: {_listed(self.people)}"] if self.people else []
         return "; ".join(told) + "."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of these names, shortened, and how many more there are."""
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(f"{name[:40]}…" if len(name) > 40 else name or "“”" for name in names[:_LISTED]) + more
 
 
 def matches(run: Run, rows: Sequence[RowMarks], by: str) -> dict[int, str]:

@@ -79,3 +79,21 @@ def test_rows_of_the_same_texts_are_matched_in_order(tmp_path):
 def test_another_file_is_one_sentence(text):
     with pytest.raises(DeskError, match="does not hold annotations"):
         transfer.from_text(text)
+
+
+def test_unknown_people_classes_and_rows_are_added_or_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DB", f"sqlite:///{tmp_path / 'own.sqlite3'}")
+    run, engine = made_up_run(tmp_path), open_database()
+    keys, texts = run.keys.tolist(), ("a dog plays in the snow", "a dog plays")
+    known = {"id": keys[0], "texts": texts, "labels": {"Zoe": "brand new", "": "brand new", "Ann": "=cmd|x"}}
+    rows = [known | {"decided": ["=1+1", "Zoe"]}, {"id": "nowhere", "texts": ["x", "y"], "labels": {"Zoe": "yes"}}]
+    names = [f"class {number}" for number in range(80)]
+    facts = {"format": "PairLens annotations", "file": "f", "sha256": "0" * 64, "withheld": 0, "tags": {}}
+    given = transfer.from_text(json.dumps(facts | {"classes": ["brand new", *names], "rows": rows}))
+    told = transfer.bring_in(engine, "Ann", run, given, BY_ID).sentence()
+    assert "1 of 2 rows matched, 1 mark written; 1 did not match" in told
+    assert "added: brand new, class 0, class 1" in told and "and 42 more" in told and len(told) < 500
+    assert "people removed here, or without a name, left out: “”" in told
+    state = Annotations(engine).state(run.dataset.sha256)
+    assert state.row(keys[0]).labels == {"Zoe": "brand new"} and state.row(keys[0]).decision is None
+    assert len(state.classes) == 50 and [*state.rows] == [keys[0]]
