@@ -24,7 +24,7 @@ JsonMapping = Mapping[str, Any]
 
 
 class told(property):
-    """A property that JSON has beside the fields, so that the pages' scripts need not derive it again."""
+    """A property that is in the JSON like the fields, so that the pages' scripts need not derive it again."""
 
 
 def is_number(value: object) -> bool:

@@ -74,7 +74,7 @@ export class Refusal extends Error {}
  * @param {object} body
  * @param {AbortSignal} signal
  * @param {(done: number, of: number) => void} [progress]
- * @param {(part: any) => void} [soFar] is told the part of the answer that is known, as often as the server sends it
+ * @param {(part: any) => void} [soFar] receives the part of the answer that is known, as often as the server sends it
  */
 export function ask(kind, body, signal, progress = () => {}, soFar = () => {}) {
   if (signal.aborted) return Promise.reject(signal.reason);

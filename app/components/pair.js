@@ -243,7 +243,7 @@ export class PairView extends View {
       }),
     );
     for (const old of before) if (old.replaces) this.each((panel) => panel.replaces?.(old));
-    const [main, beside] = ["main", "beside"].map((place) => this.elementsAt(place));
+    const [main, second] = ["main", "beside"].map((place) => this.elementsAt(place));
     const maps = this.panels.map((panel) => attempt(panel, () => panel.ribbons)).filter(Boolean);
     const pooled = this.panels.find(hasBars);
     const text = new TextPanel(this, maps, pooled);
@@ -256,7 +256,7 @@ export class PairView extends View {
     return [
       this.verdict,
       text.element,
-      beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
+      second.length ? html("div.side-by-side.halves", html("div", main), html("div", second)) : main,
       this.doors,
     ]
       .flat()

@@ -3,13 +3,13 @@
 import { plural } from "./wording.js";
 
 const SAME_LINE = 4; // pixels by which the upper edges of a line's words may differ
-const BESIDE = 7; // pixels from the end of the lines to the ribbons next to them
+const MARGIN = 7; // pixels from the end of the lines to the ribbons next to them
 
 /**
  * The end of a ribbon to each word. If other lines of its sentence are between a word and the other sentence, the end
- * is between two lines, and the path runs `beside` them.
+ * is between two lines, and the path runs along their `margin`.
  * @typedef {{ top: number, bottom: number, left: number, width: number, right?: number }} Shape
- * @typedef {{ x: number, y: number, beside: { x: number, y: number, edge: number } | null }} End
+ * @typedef {{ x: number, y: number, margin: { x: number, y: number, edge: number } | null }} End
  * @param {Shape[]} words
  * @param {{ top: number, bottom: number, right: number }} frame of the sentence; words outside it are scrolled out of view
  * @param {boolean} above whether the sentence is the upper one
@@ -26,13 +26,13 @@ export function rowsOf(words, frame, above, origin) {
     // A ribbon to a word scrolled out of view ends at the frame's edge.
     const y = Math.min(frame.bottom, Math.max(frame.top, above ? bottom : top)) - origin.top;
     const x = left + width / 2 - origin.left;
-    if (!far) return { x, y, beside: null };
+    if (!far) return { x, y, margin: null };
     const next = above
       ? lines.find((line) => line >= bottom - SAME_LINE)
       : Math.max(...words.filter((word) => word.bottom <= top + SAME_LINE).map((word) => word.bottom));
     const between = (next - (above ? bottom : top)) / 2;
     const inside = Math.min(frame.bottom, Math.max(frame.top, (above ? bottom : top) + between)) - origin.top;
-    return { x, y, beside: { x: frame.right - BESIDE - origin.left, y: inside, edge: edge - origin.top } };
+    return { x, y, margin: { x: frame.right - MARGIN - origin.left, y: inside, edge: edge - origin.top } };
   });
 }
 
@@ -48,11 +48,11 @@ export function missingRibbons(count) {
  * @param {End} other
  */
 export function routeOf(one, other) {
-  const out = ({ x, y, beside }) =>
-    beside ? `M${x},${y}L${x},${beside.y}L${beside.x},${beside.y}L${beside.x},${beside.edge}` : `M${x},${y}`;
-  const back = ({ x, y, beside }) => (beside ? `L${beside.x},${beside.y}L${x},${beside.y}L${x},${y}` : "");
-  const from = one.beside ? [one.beside.x, one.beside.edge] : [one.x, one.y];
-  const to = other.beside ? [other.beside.x, other.beside.edge] : [other.x, other.y];
+  const out = ({ x, y, margin }) =>
+    margin ? `M${x},${y}L${x},${margin.y}L${margin.x},${margin.y}L${margin.x},${margin.edge}` : `M${x},${y}`;
+  const back = ({ x, y, margin }) => (margin ? `L${margin.x},${margin.y}L${x},${margin.y}L${x},${y}` : "");
+  const from = one.margin ? [one.margin.x, one.margin.edge] : [one.x, one.y];
+  const to = other.margin ? [other.margin.x, other.margin.edge] : [other.x, other.y];
   const bend = (to[1] - from[1]) * 0.5;
   return `${out(one)}C${from[0]},${from[1] + bend} ${to[0]},${to[1] - bend} ${to[0]},${to[1]}${back(other)}`;
 }

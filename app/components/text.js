@@ -210,7 +210,7 @@ export class TextPanel {
     // Only a selected word's ribbons also run along other lines of words, next to them; the others are counted.
     const paths = this.paths();
     const shown = paths.filter(
-      ({ ends: names, kind }) => kind !== "other" || names.every((name) => !ends.get(name).beside),
+      ({ ends: names, kind }) => kind !== "other" || names.every((name) => !ends.get(name).margin),
     );
     this.missing.hidden = !this.wrapped || this.crowded;
     this.missing.textContent = missingRibbons(paths.length - shown.length);

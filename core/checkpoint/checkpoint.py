@@ -113,7 +113,7 @@ class Checkpoint:
 
 @runtime_checkable
 class MakesBatches(Protocol):
-    """What a checkpoint has whose model reads no word ids, but texts in a form of its own."""
+    """The interface of a checkpoint whose model reads texts in its own form, not word ids."""
 
     def batches(
         self, readings: Sequence[Reading], most: int = 256, short: bool = False

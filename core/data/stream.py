@@ -113,10 +113,10 @@ class Stream:
         if not self.rows:
             first = f"; {self._problems[0]}" if self._problems else ""
             why = first or (" because every row lacks a gold label" if self.dropped else "")
-            mend = "fix the file or give another one"
+            remedy = "fix the file or give another one"
             if self.dropped or self._no_label:
-                mend = "`python -m trainers predict` needs no labels"
-            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); {mend}")
+                remedy = "`python -m trainers predict` needs no labels"
+            raise DataError(f"{self.name} has no usable row ({self.layout}{why}); {remedy}")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
         problems, digest = _FirstProblems(self.told), hashlib.sha256()

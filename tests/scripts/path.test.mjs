@@ -65,7 +65,7 @@ test("a model that compares words first shows what a filter finds in the compari
   const two_sided = {
     map: { ...data.map, null: [0, 0.125], nothing: "(no word)", null_score: 1.5 },
     filters: { ...data.filters, compared },
-    beside: of_premise,
+    opposite: of_premise,
   };
   const [, scores, weights, own, parts, , , shares, logits] = stagesOf(
     two_sided,

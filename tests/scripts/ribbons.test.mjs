@@ -68,7 +68,7 @@ test("a ribbon to a word that is scrolled away ends at its frame", () => {
   const ends = rowsOf(lines([5, 5, 5, 5]), { top: 30, bottom: 80, right: 320 }, true, ORIGIN);
   assert.ok(ends.every(({ y }) => y >= 30 && y <= 80));
   assert.deepEqual(
-    ends.map(({ beside }) => beside === null),
+    ends.map(({ margin }) => margin === null),
     [...Array(10).fill(false), ...Array(10).fill(true)],
   );
 });

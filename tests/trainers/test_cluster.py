@@ -41,7 +41,9 @@ def two_nodes() -> Iterator[Any]:
         patch.setattr("core.cluster.PATIENCE", 600.0)
         from ray.cluster_utils import Cluster
 
-        nodes = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+        # Each of these would be a process that loads Ray.
+        without = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        nodes = Cluster(initialize_head=True, head_node_args={**NODE, **without})
         nodes.add_node(**NODE)
         try:
             yield nodes
@@ -215,7 +217,7 @@ def test_a_sweep_trains_its_runs_in_the_cluster(
     monkeypatch.setattr("trainers.loop.ready", lambda *_: pytest.fail("trained here"))
     settings = ["model.hidden=6", "epochs=1", "batch_size=30", "ema=0.5", "report=[]"]
     changes = [part for setting in settings for part in ("--set", setting)]
-    command = ["sweep", "nli-attconv-light", "--data", str(data), "--seeds", "1,2", "--csv"]
+    command = ["sweep", "sentiment-attconv", "--data", str(data), "--seeds", "1,2", "--csv"]
     assert main([*command, "shared.csv", "--runs", "runs", *changes, "--ray", connected]) == 0
     # Nothing is left to train, and the folders are what they would be here.
     assert main([*command, "alone.csv", "--runs", "runs", *changes]) == 0

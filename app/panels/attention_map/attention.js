@@ -19,14 +19,14 @@ export class AttentionMatrix extends MatrixPanel {
     super(view, withValues(attention));
   }
 
-  get alike() {
+  get ofCosines() {
     return this.attention.units === "similarity"; // of states: no attention
   }
 
   get labels() {
     const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
-      weight: this.alike
+      weight: this.ofCosines
         ? "Brighter cell: the two words’ states are more similar (cosine). The model reads each text separately: this is not attention. Click a cell or a word to follow it."
         : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
@@ -41,7 +41,7 @@ export class AttentionMatrix extends MatrixPanel {
       `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
       this.several &&
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them separately" : ""}. `,
-      `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.alike ? "" : ", and at least to twice the mean, so that nearly equal weights are not the brightest"}. `,
+      `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.ofCosines ? "" : ", and at least to twice the mean, so that nearly equal weights are not the brightest"}. `,
       stays &&
         `The weights that a word’s pieces receive are added up, and those that they give are averaged. The last column is the weight on pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
@@ -80,7 +80,7 @@ export class AttentionMatrix extends MatrixPanel {
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
-    if (this.alike) return ["cosine", low.toFixed(2), high.toFixed(2)];
+    if (this.ofCosines) return ["cosine", low.toFixed(2), high.toFixed(2)];
     return [`${show === "column" ? "share of the column" : "weight"}, this pair’s scale`, "0\u00a0%", percent(high)];
   }
 
@@ -102,7 +102,7 @@ export class AttentionMatrix extends MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
-    if (this.alike) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
+    if (this.ofCosines) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
     if (this.final !== null)
       return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
     if (show === "column")
@@ -114,7 +114,7 @@ export class AttentionMatrix extends MatrixPanel {
     const { show } = this.attention;
     const cell = `${this.rows[i]} to ${this.word(j)}: `;
     if (show === "score") return cell + this.score(i, j, 3);
-    if (this.alike) return `${cell}cosine ${this.number("weights", i, j).toFixed(3)}`;
+    if (this.ofCosines) return `${cell}cosine ${this.number("weights", i, j).toFixed(3)}`;
     if (show !== "column") return super.describe(i, j);
     return `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`;
   }
@@ -126,7 +126,7 @@ export class AttentionMatrix extends MatrixPanel {
   }
 
   facts(i, j) {
-    if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
+    if (this.ofCosines) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
     const lines = super.facts(i, j);
     if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
     if (this.attention.show === "column")

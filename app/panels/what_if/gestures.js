@@ -12,11 +12,11 @@ export class CellGestures {
   /**
    * @param {import("../attention_map/matrix.js").MatrixPanel} matrix
    * @param {{ moved: (at: [number, number], weight: number) => void,
-   *   released: (at: [number, number], weight: number) => void }} hears
+   *   released: (at: [number, number], weight: number) => void }} listeners
    */
-  constructor(matrix, hears) {
+  constructor(matrix, listeners) {
     this.matrix = matrix;
-    this.hears = hears;
+    this.listeners = listeners;
     this.held = null; // the cell being changed, with its current weight
     this.pressed = null;
     this.dragged = false;
@@ -84,7 +84,7 @@ export class CellGestures {
     const rect = matrix.rect(...at);
     if (matrix.attention.show === "weight") rect.setAttribute("fill", matrix.colour(weight));
     rect.setAttribute("aria-label", `${matrix.rows[at[0]]} to ${matrix.word(at[1])}: weight ${percent(weight)}`);
-    this.hears.moved(at, weight);
+    this.listeners.moved(at, weight);
   }
 
   release() {
@@ -93,7 +93,7 @@ export class CellGestures {
     this.matrix.tip.hide();
     if (!held) return;
     if (held.weight === this.own(held.at)) this.show(held.at, held.weight);
-    else this.hears.released(held.at, held.weight);
+    else this.listeners.released(held.at, held.weight);
   }
 
   cancel() {

@@ -48,14 +48,14 @@ class PathPanel {
     this.halt();
     const all = recordsOf(value?.evidence ?? [], "filter_provenance");
     const filters = all.find(({ rows }) => rows === map.rows);
-    const beside = all.find((other) => other !== filters);
+    const opposite = all.find((other) => other !== filters);
     const reads = filters?.compared || filters?.filters.some(({ context }) => context !== 0); // the other sentence
     const whole = reads && filters.filters[0].logit_shares.length > 0;
     this.element.hidden = !whole;
     if (!whole) return;
     const classes = view.data.verdict.classes.map(({ label }) => label);
     const words = [map.rows, map.columns].map((role) => view.sideOf(role).tokens);
-    const stages = row === null ? [] : stagesOf({ map, filters, beside }, row, words, classes, view.data.explanation);
+    const stages = row === null ? [] : stagesOf({ map, filters, opposite }, row, words, classes, view.data.explanation);
     this.play.hidden = calm() || stages.length === 0;
     if (!stages.length) return refill(this.frame, html("p.empty", "Select a word that looks at the other sentence."));
     this.lines = stages.map(({ name, cells, says }) => ({

@@ -29,14 +29,14 @@ function strongest(filters, place, verdict) {
 /**
  * Lines of cells: each cell with its text, its word, and the indices of its source cells in the previous line.
  * @typedef {import("../../components/payloads").FilterProvenance} FilterProvenance
- * @param {{ map: import("../../components/payloads").AttentionMap, filters: FilterProvenance, beside?: FilterProvenance }} data
- *   `beside`: the filters over the other sentence
+ * @param {{ map: import("../../components/payloads").AttentionMap, filters: FilterProvenance, opposite?: FilterProvenance }} data
+ *   `opposite`: the filters over the other sentence
  * @param {number} row index of the word
  * @param {string[][]} words of the sentence along the rows, and of that along the columns
  * @param {string[]} classes
  * @param {{ logits: number[], probabilities: number[] }} explanation
  */
-export function stagesOf({ map, filters, beside }, row, [own, others], classes, { logits, probabilities }) {
+export function stagesOf({ map, filters, opposite }, row, [own, others], classes, { logits, probabilities }) {
   const verdict = probabilities.indexOf(Math.max(...probabilities));
   const largest = others.map((_, j) => j).sort((a, b) => map.weights[row][b] - map.weights[row][a]);
   const shown = largest.slice(0, MOST).sort((a, b) => a - b);
@@ -73,7 +73,7 @@ export function stagesOf({ map, filters, beside }, row, [own, others], classes, 
   const shares = [
     [share, "this filter"],
     [sum(filters.filters) - share, `the other ${filters.filters.length - 1}`],
-    ...(beside ? [[sum(beside.filters), `of ${the(beside.rows)}`]] : []),
+    ...(opposite ? [[sum(opposite.filters), `of ${the(opposite.rows)}`]] : []),
     [filters.logit_bias[verdict], "bias"],
   ];
   const all = [...shares.keys()];
