@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 from collections.abc import Mapping
 from math import inf
+from pathlib import Path
 
 from core.card import Card
 from core.checkpoint import CheckpointError, available, load_named, read_card
 from core.evidence import Explanation
 from core.explain import explain, kept
-from core.external.folder import has
 from core.models import REGISTRY
 from core.reading.reader import PairError
 
@@ -23,13 +25,23 @@ def unread(card: Card) -> str:
     return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
 
 
-def _readable_cards() -> dict[str, Card]:
+def _readable_cards() -> Mapping[str, Card]:
     """The readable cards of all available models that were trained here: external ones read both texts of a pair."""
-    cards = dict[str, Card]()
+    found = []
     for name, folder in available().items():
-        if has(folder, "card.json"):
-            with contextlib.suppress(CheckpointError):
-                cards[name] = read_card(folder)
+        with contextlib.suppress(OSError):
+            now = os.stat(folder / "card.json")  # noqa: PTH116
+            found.append((name, folder, now.st_ino, now.st_size, now.st_ctime_ns))
+    return _cards_in(tuple(found))
+
+
+@functools.lru_cache(maxsize=4)
+def _cards_in(folders: tuple[tuple[str, Path, int, int, int], ...]) -> Mapping[str, Card]:
+    """Cached, because every reason for a verdict needs them."""
+    cards = dict[str, Card]()
+    for name, folder, *_ in folders:
+        with contextlib.suppress(CheckpointError):
+            cards[name] = read_card(folder)
     return cards
 
 

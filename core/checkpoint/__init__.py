@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 
 from core.card import Card
@@ -26,6 +27,20 @@ from core.models import ConfigError, spec_of
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
+_LISTED: ContextVar[Folders | None] = ContextVar("_LISTED", default=None)
+
+
+@contextlib.contextmanager
+def listed_once(folders: Folders) -> Iterator[None]:
+    """Within the block, :func:`available` returns these ``folders``: an answer needs them often, and listing
+    them takes as long as a forward pass."""
+    before = _LISTED.set(folders)
+    try:
+        yield
+    finally:
+        _LISTED.reset(before)
+
+
 def available() -> Folders:
     """Checkpoint folders by name: those that visitors saved, shipped ones, the user's (in the folder
     ``PAIRLENS_CHECKPOINTS``), then the functions listed in ``PAIRLENS_GUESTS``, whose name stands for the folder.
@@ -34,6 +49,10 @@ def available() -> Folders:
     are skipped; unreadable ones are listed, so that :func:`read_card` can report the problem. An unlisted checkpoint
     (:mod:`core.checkpoint.unlisted`) is found by its name.
     """
+    return _LISTED.get() or _listing()
+
+
+def _listing() -> Folders:
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:

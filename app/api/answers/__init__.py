@@ -11,8 +11,9 @@ from typing import NamedTuple
 from app.api.endpoint import ENDPOINTS, PairRequest
 from app.api.executor import Compute, Lane, Report
 from app.api.refusals import Refused, sentence
-from core.checkpoint import available, in_memory
+from core.checkpoint import available, listed_once
 from core.checkpoint.files import files_state
+from core.checkpoint.memory import is_loaded
 from core.errors import UserError
 from core.evidence.as_json import to_dict
 from core.json_types import JsonObject, checked
@@ -54,16 +55,17 @@ def question(name: str, body: JsonObject) -> Asked:
         raise UserError(str(error)) from None
     key: list[Hashable] = [name, asked]
     size, cold = 0, False
+    folders = available()
     if isinstance(asked, PairRequest):
-        folders = available()
         if asked.model not in folders:
             raise Refused(404, sentence(f"there is no model {asked.model[:100]!r}{hint(asked.model, folders)}"))
         key.append(tuple(map(files_state, folders.values() if endpoint.others else [folders[asked.model]])))
-        size, cold = len(asked.first) + len(asked.second), not in_memory(asked.model)
+        size, cold = len(asked.first) + len(asked.second), not is_loaded(folders[asked.model])
 
     def compute(report: Report) -> bytes:
         so_far = [lambda part: report.part(as_json(part))] if endpoint.parts else []
-        return as_json(endpoint.compute(asked, report, *so_far))
+        with listed_once(folders):
+            return as_json(endpoint.compute(asked, report, *so_far))
 
     lane = Lane.QUICK if endpoint.quick and size <= QUICK_TEXTS else Lane.FIRST
     return Asked(tuple(key) if endpoint.kept else object(), compute, Lane.COLD if cold else lane, size)
