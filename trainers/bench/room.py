@@ -29,7 +29,7 @@ from core.rooms.room import BREAK, GUESS, open_room
 from trainers.bench.app import MODEL, StartedApp, server
 from trainers.bench.crowd import peak_memory
 from trainers.bench.models import Measurement
-from trainers.bench.visitors import Visitor, pairs
+from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_computing, seconds_until_answered
 
 PHONES = 100
 POLL, SEND, GUESS_AGAIN, OPEN = 2.0, 10.0, 5.0, 5.0
@@ -243,7 +243,10 @@ def room(quick: bool) -> list[Measurement]:
         with server(PAIRLENS_DESK=folder, PAIRLENS_DB=database) as own:
             lecturer = Lecturer(engine, open_room(engine, "bench", MODEL).code, "bench")
             with closing(Visitor(own.address)) as visitor, peak_memory(psutil.Process(own.process.pid)) as peak:
-                visitor.open(model=MODEL, first="A dog", second="A cat")
+                pair = {"model": MODEL, "first": "A dog", "second": "A cat"}
+                visitor.open(**pair)
+                seconds_until_answered(own.address, "reason", pair, headers_of(own.address))
+                seconds_computing(own.process.pid)  # a new server still imports libraries
                 found = asyncio.run(_lesson(own, visitor, lecturer, seconds))
         engine.dispose()
     rows = [row for name, heard in found.items() for row in _rows(name, heard)]

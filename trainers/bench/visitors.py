@@ -98,7 +98,7 @@ def shared(quick: bool) -> list[Measurement]:
         time.sleep(10)  # until the texts are prepared and the forward passes run
         busy = [third() for _ in range(rounds)]
         tabs.close()
-        still = _seconds_computing(own.process.pid)
+        still = seconds_computing(own.process.pid)
     note = f"{statistics.median(busy):.2f} s; alone {statistics.median(alone):.2f} s"
     ratio = statistics.median(busy) / statistics.median(alone)
     return [
@@ -107,7 +107,7 @@ def shared(quick: bool) -> list[Measurement]:
     ]
 
 
-def _seconds_computing(pid: int) -> float:
+def seconds_computing(pid: int) -> float:
     """How long a process keeps using at least a tenth of a CPU."""
     process, started = psutil.Process(pid), time.perf_counter()
     while process.cpu_percent(0.2) > 10:
