@@ -96,7 +96,8 @@ def test_a_run_that_overwrites_leaves_the_old_checkpoint_until_it_is_complete(
         assert main(arguments(data, kept, *other, "--resume")) == 130
     assert main(arguments(data, kept, *other, "--resume")) == 0
     assert weights_hash(kept) == weights_hash(tmp_path / "whole") and load(kept).card["seed"] == 77
-    assert {path.name for path in kept.iterdir()} == {"card.json", "weights.safetensors", "words.safetensors"}
+    tensors = {f"{name}.safetensors" for name in ("weights", "words", "dynamics")}
+    assert {path.name for path in kept.iterdir()} == {"card.json", *tensors}
 
 
 @pytest.mark.parametrize("where", ["trainers.resume.save_file", "core.checkpoint.files.save_file"])
