@@ -7,15 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from app.api import answers
 from app.api.answers import Asked
+from app.api.executor import Lane, Report
 from app.api.refusals import Refused, sentence
 from app.palette import class_colours
 from app.rooms.database import rooms
+from core.checkpoint import Checkpoint, available, listed_once, load_named
+from core.checkpoint.memory import is_loaded
 from core.errors import DeskError, UserError
 from core.json_types import JsonObject, checked
+from core.rooms import questions
 from core.rooms.phones import Participant, Phones, shown_pair
-from core.rooms.room import NoRoom, Round, Sent, TooFast
+from core.rooms.room import LONGEST_TEXT, NoRoom, Round, Sent, TooFast
 
 R = TypeVar("R")
 
@@ -126,15 +129,18 @@ def prepare(phones: Phones, code: str, token: str, body: JsonObject) -> New | Js
     asked, author, known = phones.prepare(code, token, sent.round, sent.first, sent.second, sent.label)
     if known is not None:
         return shown_pair(known)
-    return New(asked, author, sent, _question("preview", asked.model, sent.first, sent.second))
+
+    def judge(checkpoint: Checkpoint, report: Report) -> JsonObject:
+        verdict, chance = questions.verdict(checkpoint, sent.first, sent.second)
+        return {"verdict": verdict, "chance": chance}
+
+    return New(asked, author, sent, _question(judge, asked.model, Lane.QUICK))
 
 
 def keep(phones: Phones, new: New, found: bytes) -> JsonObject:
     """Stores a pair with the model's answer."""
-    answer = json.loads(found)
-    chance, verdict = max(zip(answer["probabilities"], answer["labels"], strict=True))
     texts = new.pair.first, new.pair.second
-    return shown_pair(phones.keep(new.asked, new.author, texts, new.pair.label, verdict, chance))
+    return shown_pair(phones.keep(new.asked, new.author, texts, new.pair.label, **json.loads(found)))
 
 
 def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unexplained | JsonObject:
@@ -142,7 +148,11 @@ def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unex
     asked, sent = phones.own_pair(code, token, _checked(body, OfPair).pair)
     if sent.sentence:
         return {"sentence": sent.sentence}
-    return Unexplained(sent, _question("reason", asked.model, sent.first, sent.second))
+
+    def reason(checkpoint: Checkpoint, report: Report) -> JsonObject:
+        return {"sentence": questions.sentence(checkpoint, sent.first, sent.second, report)}
+
+    return Unexplained(sent, _question(reason, asked.model, Lane.FIRST))
 
 
 def explain(phones: Phones, pair: Unexplained, found: bytes) -> JsonObject:
@@ -161,8 +171,17 @@ def _coloured(shown: JsonObject) -> JsonObject:
     return {**shown, "round": {**asked, "classes": classes}}
 
 
-def _question(kind: str, model: str, first: str, second: str) -> Asked:
-    return answers.question(kind, {"model": model, "first": first, "second": second})
+def _question(compute: Callable[[Checkpoint, Report], JsonObject], model: str, lane: Lane) -> Asked:
+    """A question to the model; its answer is kept in the room, so without the key for which the API reads the state of
+    all checkpoints."""
+    folders = available()
+
+    def answer(report: Report) -> bytes:
+        with listed_once(folders):
+            return json.dumps(compute(load_named(model), report)).encode()
+
+    ready = model in folders and is_loaded(folders[model])
+    return Asked(object(), answer, lane if ready else Lane.COLD, LONGEST_TEXT)
 
 
 def _checked(body: JsonObject, kind: type[R]) -> R:
