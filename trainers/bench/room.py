@@ -36,6 +36,8 @@ POLL, SEND, GUESS_AGAIN, OPEN = 2.0, 10.0, 5.0, 5.0
 """Seconds between two requests for the state, two pairs, two guesses of a phone, and two pairs of the lecturer."""
 SECONDS, QUICK_SECONDS = 60.0, 15.0
 """Of a round: one of pairs, one of guesses, and one of pairs with a phone that floods."""
+IMPORTING = 65.0
+"""Seconds until a new server imports what later answers need (app.preloading), which takes it some more."""
 AT_ONCE = 8
 """Connections of the phone that floods."""
 BARS = {"pair": 0.5, "sentence": 2.0, "guess": 0.15}
@@ -246,7 +248,8 @@ def room(quick: bool) -> list[Measurement]:
                 pair = {"model": MODEL, "first": "A dog", "second": "A cat"}
                 visitor.open(**pair)
                 seconds_until_answered(own.address, "reason", pair, headers_of(own.address))
-                seconds_computing(own.process.pid)  # a new server still imports libraries
+                time.sleep(IMPORTING)
+                seconds_computing(own.process.pid)
                 found = asyncio.run(_lesson(own, visitor, lecturer, seconds))
         engine.dispose()
     rows = [row for name, heard in found.items() for row in _rows(name, heard)]
