@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.open_run import OpenRun, attempt, lines, notice_next, show
+from app.desk.open_run import OpenRun, attempt, lines, notice_next, show, switch
 from app.desk.row_tags import MOST_SETTLED, history, settling, to_settle
 from core.desk import charts
 from core.desk.agreement import agreement, disagreements
@@ -42,14 +42,14 @@ def view(opened: OpenRun) -> None:
 def blind_switch(opened: OpenRun) -> None:
     """The switch that hides the others' tags and labels."""
     by, blind = annotator.name(), opened.state.blind(annotator.name())
-    st.toggle(
+    switch(
         HIDES,
         blind,
-        key=f"desk blind {blind} {opened.annotations.version()}",
+        f"desk blind {blind} {opened.annotations.version()}",
+        lambda value: opened.annotations.blind(by, opened.file, value),
         help="For all annotators of this file, in tables, filters, agreement, histories and exports. On by default as "
         "soon as there are two annotators.",
         disabled=not by,
-        on_change=lambda: attempt(lambda: opened.annotations.blind(by, opened.file, not blind)),
     )
     if blind:
         page_style.note("You see what others said of the rows that you have labelled or marked as done.")

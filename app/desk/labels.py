@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import all_tags, annotator, drawing, label_check, label_classes, suggesting, unsaved
-from app.desk.open_run import PAGE, OpenRun, attempt, lines, show
+from app.desk.open_run import PAGE, OpenRun, attempt, lines, show, switch
 from app.desk.row_tags import history, widget_key
 from app.desk.rows import STYLE, ordered
 from app.pair_form import once
@@ -253,13 +253,13 @@ def _decider(opened: OpenRun) -> None:
     """The switch for somebody who decides instead of labelling."""
     by = annotator.name()
     decides = by in opened.state.deciders
-    st.toggle(
+    switch(
         "Decide on the labels of others",
         decides,
-        key=f"desk decides {decides} {opened.annotations.version()}",
+        f"desk decides {decides} {opened.annotations.version()}",
+        lambda value: label_classes.labelling().decides(by, opened.file, value),
         help="You see all labels of this file, and label no rows yourself.",
         disabled=not by,
-        on_change=lambda: attempt(lambda: label_classes.labelling().decides(by, opened.file, not decides)),
     )
 
 

@@ -258,6 +258,18 @@ def attempt(change: Callable[[], None]) -> None:
         notice_next(f"{error}.")
 
 
+def switch(label: str, now: bool, key: str, write: Callable[[bool], None], **options: Any) -> None:
+    """A toggle for a setting of the log. ``key`` changes with the log, so after a run that was cut short Streamlit may
+    report a change of a toggle that nobody touched: only another value than ``now`` is written."""
+
+    def changed() -> None:
+        value = bool(st.session_state.get(key, now))
+        if value != now:
+            attempt(lambda: write(value))
+
+    st.toggle(label, now, key=key, on_change=changed, **options)
+
+
 def notice_next(sentence: str | Callable[[], str]) -> None:
     """Shows a sentence the next time the page is drawn; a function is called then, after all changes are made."""
     st.session_state["desk notice"] = sentence

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from app.desk import open_run
 from core.data import read
 from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
@@ -122,6 +123,19 @@ def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets
         "the page goes on when somebody has predicted the file"
     )
     assert "You labelled 0 of 2 rows" in texts(bob)
+
+
+def test_a_switch_that_nobody_touched_writes_nothing(monkeypatch):
+    seen, written, values = [], [], {"hide": False}
+    monkeypatch.setattr(open_run.st, "toggle", lambda *of, **options: seen.append(options))
+    monkeypatch.setattr(open_run.st, "session_state", values)
+    monkeypatch.setattr(open_run, "attempt", lambda change: change())
+    open_run.switch("Hide", False, "hide", written.append)
+    seen[0]["on_change"]()  # as Streamlit does for a widget that a run cut short had not drawn
+    assert not written
+    values["hide"] = True
+    seen[0]["on_change"]()
+    assert written == [True]
 
 
 def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(tmp_path, monkeypatch):
