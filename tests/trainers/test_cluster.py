@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,16 @@ from trainers.paper.table.systems import TABLES
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
 
+class Slower:
+    """A clock by which Ray's thirty seconds for the start of a node are ten minutes: the machine may be busy."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+    def monotonic(self) -> float:
+        return time.monotonic() / 20
+
+
 @pytest.fixture(scope="module")
 def two_nodes() -> Iterator[Any]:
     """A head with one processor and a node with another, which a test kills. Each worker takes seconds to load torch:
@@ -41,6 +52,7 @@ def two_nodes() -> Iterator[Any]:
         patch.setattr("core.cluster.PATIENCE", 600.0)
         from ray.cluster_utils import Cluster
 
+        patch.setattr("ray._private.node.time", Slower())
         # Each of these would be a process that loads Ray.
         without = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
         nodes = Cluster(initialize_head=True, head_node_args={**NODE, **without})
