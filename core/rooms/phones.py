@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ from core.rooms.room import (
     Round,
     Sent,
     TooFast,
+    alike,
     checksum,
     code_in,
     counts_of,
@@ -49,6 +51,8 @@ LISTED = 10
 """A phone's own pairs that it shows."""
 CHECKS = 2
 """Classmates who must agree with the author."""
+MOST_WAITING = 400
+"""Pairs to check that are read at once: enough for all phones."""
 PATIENCE = 60.0
 """Seconds after which a pair that was sent to a classmate is sent to another one."""
 SHOWN_RESULT = ("taught", "held_back", "before", "after", "suites")
@@ -67,14 +71,24 @@ class Participant:
     tries: int
 
 
+@dataclass
+class _Waiting:
+    """A pair that classmates check: the phones that sent it, with any label, and the checks that are sure or still to
+    come."""
+
+    sent: Sent
+    authors: set[int | None]
+    busy: int
+
+
 @dataclass(frozen=True)
 class _Shared:
-    """What all phones of a room show."""
+    """What all phones of a room show, or need: the pairs to check, oldest first."""
 
     room: Room
     round: Round | None
     revealed: JsonObject | None
-    to_check: bool
+    waiting: list[_Waiting]
     read: float
 
 
@@ -88,6 +102,7 @@ class Phones:
     ) -> None:
         self._engine, self._clock, self._now = engine, clock, now
         self._shared: dict[str, _Shared] = {}
+        self._being_read = set[str]()
         self._lock = threading.Lock()
 
     # --- what a phone shows ---
@@ -104,8 +119,8 @@ class Phones:
             if asked is None:
                 return shown | {"round": None}
             own = self._own(connection, shared, asked, me)
-        if asked.kind == BREAK and own["check"] is None and shared.to_check and not me.muted:
-            own["check"] = self._next_check(room, asked, me)
+        if asked.kind == BREAK and own["check"] is None and not me.muted:
+            own["check"] = self._next_check(shared, me)
         return shown | {"round": {"id": asked.id, "kind": asked.kind, **asked.question, **own}}
 
     def _own(self, connection: Connection, shared: _Shared, asked: Round, me: Participant) -> JsonObject:
@@ -122,8 +137,16 @@ class Phones:
         code = code_in(code)
         with self._lock:
             known = self._shared.get(code)
-        if known is None or self._clock() - known.read > FRESH:
-            known = self._read(code)
+            # While one thread reads it again, the others answer with what is known.
+            read = known is None or (self._clock() - known.read > FRESH and code not in self._being_read)
+            if read:
+                self._being_read.add(code)
+        if known is None or read:
+            try:
+                known = self._read(code)
+            finally:
+                with self._lock:
+                    self._being_read.discard(code)
         if known.room.closed:
             raise NoRoom
         return known
@@ -141,9 +164,9 @@ class Phones:
             revealed = None
             if asked is not None and asked.kind == GUESS and asked.revealed:
                 revealed = told(asked, counts_of(connection, asked))
-            waiting = sa.select(pair.c.id).where(pair.c.room == room.id, pair.c.status == CHECKING).limit(1)
-            to_check = connection.scalar(waiting) is not None
-        found = _Shared(room, asked, revealed, to_check, read)
+            to_check = asked is not None and asked.kind == BREAK
+            waiting = _waiting(connection, asked, self._now() - PATIENCE) if asked and to_check else []
+        found = _Shared(room, asked, revealed, waiting, read)
         with self._lock:
             self._shared = {name: one for name, one in self._shared.items() if read - one.read < PATIENCE}
             self._shared[code] = found
@@ -288,19 +311,35 @@ class Phones:
             raise RoomError("this round is over: the next one comes by itself")
         return room, asked, me
 
-    def _next_check(self, room: Room, asked: Round, me: Participant) -> JsonObject | None:
-        """Gives the phone a classmate's pair to check, if one needs it."""
-        late = self._now() - PATIENCE
+    def _next_check(self, shared: _Shared, me: Participant) -> JsonObject | None:
+        """Gives the phone the oldest pair of a classmate that needs a check, of those that it has not checked."""
+        if not any(one.busy < CHECKS and me.id not in one.authors for one in shared.waiting):
+            return None
         with reading(self._engine) as connection:
-            if _to_check(connection, asked, me, late) is None:
-                return None
+            given = {*connection.scalars(sa.select(check.c.pair).where(check.c.participant == me.id))}
+        for one in shared.waiting:
+            if one.sent.id in given or me.id in one.authors:
+                continue
+            with self._lock:
+                if one.busy >= CHECKS:
+                    continue
+                one.busy += 1
+            if self._ask_to_check(one.sent, me):
+                return {"pair": one.sent.id, "first": one.sent.first, "second": one.sent.second}
+        return None
+
+    def _ask_to_check(self, sent: Sent, me: Participant) -> bool:
+        """Asks the phone to check a pair, unless it is decided, or enough others were asked, perhaps by another
+        server."""
+        now = self._now()
         with writing(self._engine) as connection:
-            found = _to_check(connection, asked, me, late)
-            if found is None:
-                return None
-            values = {"pair": found.id, "participant": me.id, "asked": self._now(), "label": None}
-            connection.execute(sa.insert(check).values(**values))
-        return _asked_about(found)
+            counted = check.c.pair == sent.id, _still_counts(now - PATIENCE)
+            busy = connection.scalar(sa.select(sa.func.count()).select_from(check).where(*counted)) or 0
+            status = connection.scalar(sa.select(pair.c.status).where(pair.c.id == sent.id))
+            if busy >= CHECKS or status != CHECKING:
+                return False
+            connection.execute(sa.insert(check).values(pair=sent.id, participant=me.id, asked=now, label=None))
+        return True
 
 
 def shown_pair(sent: Sent) -> JsonObject:
@@ -374,17 +413,23 @@ def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonOb
     return _asked_about(found[0]) if found else None
 
 
-def _to_check(connection: Connection, asked: Round, me: Participant, late: float) -> Sent | None:
-    """The oldest pair of a classmate that needs a check which this phone can make; of equal ones, only the oldest, and
-    none that this phone has sent, too."""
-    mine = sa.exists().where(check.c.pair == pair.c.id, check.c.participant == me.id)
-    sure_or_to_come = sa.or_(check.c.label != "", sa.and_(check.c.label.is_(None), check.c.asked > late))
-    given = sa.select(sa.func.count()).where(check.c.pair == pair.c.id, sure_or_to_come).scalar_subquery()
-    other = pair.alias()
-    same = [other.c.round == asked.id, other.c.status == CHECKING]
-    same += [other.c[name] == pair.c[name] for name in ("first", "second")]
-    earlier = sa.exists().where(*same, other.c.label == pair.c.label, other.c.id < pair.c.id)
-    own = sa.exists().where(*same, other.c.author == me.id)
-    waiting = pair.c.round == asked.id, pair.c.status == CHECKING
-    found = sent_pairs(connection, *waiting, ~mine, given < CHECKS, ~own, ~earlier, most=1)
-    return found[0] if found else None
+def _waiting(connection: Connection, asked: Round, late: float) -> list[_Waiting]:
+    """The pairs that classmates may have to check, oldest first, equal ones once."""
+    sent = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING)
+    same = alike(sent)[:MOST_WAITING]
+    counts = sa.select(check.c.pair, sa.func.count()).group_by(check.c.pair)
+    busy = dict[int, int](
+        (number, count)
+        for number, count in connection.execute(
+            counts.where(check.c.pair.in_([group[0].id for group in same]), _still_counts(late))
+        )
+    )
+    authors = defaultdict[tuple[str, str], set[int | None]](set)
+    for one in sent:
+        authors[one.first, one.second].add(one.author)
+    return [_Waiting(group[0], authors[group[0].first, group[0].second], busy.get(group[0].id, 0)) for group in same]
+
+
+def _still_counts(late: float) -> sa.ColumnElement[bool]:
+    """The checks whose label is sure, or still to come."""
+    return sa.or_(check.c.label != "", sa.and_(check.c.label.is_(None), check.c.asked > late))

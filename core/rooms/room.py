@@ -171,10 +171,10 @@ def round_of(found: RowMapping) -> Round:
     return Round(**values)
 
 
-def sent_pairs(connection: Connection, *conditions: sa.ColumnElement[bool], most: int | None = None) -> list[Sent]:
-    """The pairs that fulfil the conditions, oldest first; the first ``most`` of them."""
+def sent_pairs(connection: Connection, *conditions: sa.ColumnElement[bool]) -> list[Sent]:
+    """The pairs that fulfil the conditions, oldest first."""
     columns = [pair.c[name] for name in Sent.__dataclass_fields__]
-    query = sa.select(*columns).where(*conditions).order_by(pair.c.id).limit(most)
+    query = sa.select(*columns).where(*conditions).order_by(pair.c.id)
     return [Sent(*found) for found in connection.execute(query)]
 
 

@@ -83,6 +83,7 @@ pair = sa.Table(
     sa.Column("sent", sa.Float, nullable=False),
     sa.Index("room_pair_of_author", "author", "sent"),
     sa.Index("room_pair_of_room", "room", "status"),
+    sa.Index("room_pair_of_round", "round", "first"),
 )
 """``author``: None for the lecturer's own; ``label``: the class that the author thinks is right; ``chance``: the
 model's probability of its ``verdict``; ``shown``: whether the lecturer let it through."""

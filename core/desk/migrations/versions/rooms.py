@@ -67,6 +67,7 @@ def upgrade() -> None:
     )
     op.create_index("room_pair_of_author", "room_pair", ["author", "sent"])
     op.create_index("room_pair_of_room", "room_pair", ["room", "status"])
+    op.create_index("room_pair_of_round", "room_pair", ["round", "first"])
     op.create_table(
         "room_check",
         sa.Column("pair", sa.Integer, sa.ForeignKey("room_pair.id"), primary_key=True),
