@@ -424,7 +424,7 @@ def _waiting(connection: Connection, asked: Round, late: float) -> list[_Waiting
             counts.where(check.c.pair.in_([group[0].id for group in same]), _still_counts(late))
         )
     )
-    authors = defaultdict[tuple[str, str], set[int | None]](set)
+    authors = defaultdict[tuple[str, str], set[int | None]](set[int | None])
     for one in sent:
         authors[one.first, one.second].add(one.author)
     return [_Waiting(group[0], authors[group[0].first, group[0].second], busy.get(group[0].id, 0)) for group in same]
