@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
@@ -14,13 +16,17 @@ from app.palette import class_colours
 from app.rooms.database import rooms
 from core.checkpoint import Checkpoint, available, listed_once, load_named
 from core.checkpoint.memory import is_loaded
+from core.checkpoint.unlisted import Folders
 from core.errors import DeskError, UserError
 from core.json_types import JsonObject, checked
 from core.rooms import questions
-from core.rooms.phones import Participant, Phones, shown_pair
-from core.rooms.room import LONGEST_TEXT, NoRoom, Round, Sent, TooFast
+from core.rooms.phones import Phones, shown_pair
+from core.rooms.room import LONGEST_TEXT, NoRoom, Sent, TooFast
 
 R = TypeVar("R")
+
+LISTED = 5.0
+"""Seconds for which the list of checkpoints holds."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +68,6 @@ class Check:
 
     pair: int
     label: str
-
-
-class New(NamedTuple):
-    """A pair that the model has not read yet: who sent it in which round, and the question to the model."""
-
-    asked: Round
-    author: Participant
-    pair: SentPair
-    question: Asked
 
 
 class Unexplained(NamedTuple):
@@ -123,24 +120,15 @@ AT_ONCE = {"join": join, "guess": guess, "check": check}
 """The requests that no model answers."""
 
 
-def prepare(phones: Phones, code: str, token: str, body: JsonObject) -> New | JsonObject:
-    """A pair to put to the model, or the pair as it was answered before."""
+def pair(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
+    """Puts a pair to the model, and stores it with the verdict; or returns it as it was answered before."""
     sent = _checked(body, SentPair)
     asked, author, known = phones.prepare(code, token, sent.round, sent.first, sent.second, sent.label)
-    if known is not None:
-        return shown_pair(known)
-
-    def judge(checkpoint: Checkpoint, report: Report) -> JsonObject:
-        verdict, chance = questions.verdict(checkpoint, sent.first, sent.second)
-        return {"verdict": verdict, "chance": chance}
-
-    return New(asked, author, sent, _question(judge, asked.model, Lane.QUICK))
-
-
-def keep(phones: Phones, new: New, found: bytes) -> JsonObject:
-    """Stores a pair with the model's answer."""
-    texts = new.pair.first, new.pair.second
-    return shown_pair(phones.keep(new.asked, new.author, texts, new.pair.label, **json.loads(found)))
+    if known is None:
+        with listed_once(_folders()):
+            verdict, chance = questions.verdict(load_named(asked.model), sent.first, sent.second)
+        known = phones.keep(asked, author, (sent.first, sent.second), sent.label, verdict, chance)
+    return shown_pair(known)
 
 
 def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unexplained | JsonObject:
@@ -152,7 +140,7 @@ def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unex
     def reason(checkpoint: Checkpoint, report: Report) -> JsonObject:
         return {"sentence": questions.sentence(checkpoint, sent.first, sent.second, report)}
 
-    return Unexplained(sent, _question(reason, asked.model, Lane.FIRST))
+    return Unexplained(sent, _question(reason, asked.model))
 
 
 def explain(phones: Phones, pair: Unexplained, found: bytes) -> JsonObject:
@@ -171,17 +159,27 @@ def _coloured(shown: JsonObject) -> JsonObject:
     return {**shown, "round": {**asked, "classes": classes}}
 
 
-def _question(compute: Callable[[Checkpoint, Report], JsonObject], model: str, lane: Lane) -> Asked:
+def _question(compute: Callable[[Checkpoint, Report], JsonObject], model: str) -> Asked:
     """A question to the model; its answer is kept in the room, so without the key for which the API reads the state of
     all checkpoints."""
-    folders = available()
+    folders = _folders()
 
     def answer(report: Report) -> bytes:
         with listed_once(folders):
             return json.dumps(compute(load_named(model), report)).encode()
 
     ready = model in folders and is_loaded(folders[model])
-    return Asked(object(), answer, lane if ready else Lane.COLD, LONGEST_TEXT)
+    return Asked(object(), answer, Lane.FIRST if ready else Lane.COLD, LONGEST_TEXT)
+
+
+def _folders() -> Folders:
+    """The checkpoint folders, read again every few seconds: that takes as long as a verdict."""
+    return _listing(int(time.monotonic() // LISTED))
+
+
+@functools.lru_cache(maxsize=1)
+def _listing(moment: int) -> Folders:
+    return available()
 
 
 def _checked(body: JsonObject, kind: type[R]) -> R:

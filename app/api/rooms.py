@@ -43,7 +43,9 @@ FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
-THREADS = ThreadPoolExecutor(6, "rooms")
+THREADS, VERDICTS = ThreadPoolExecutor(6, "rooms"), ThreadPoolExecutor(2, "verdicts of rooms")
+"""A phone's pair is read, judged and stored in one thread: with the lock of the interpreter as busy as a class makes
+it, each change of threads waits for it."""
 
 
 def routes(base: str) -> list[BaseRoute]:
@@ -118,11 +120,7 @@ async def act(request: Request, token: str) -> JsonObject:
     if name in requests.AT_ONCE:
         return await _in_thread(lambda phones: requests.AT_ONCE[name](phones, code, token, body))
     if name == "pair":
-        new = await _in_thread(lambda phones: requests.prepare(phones, code, token, body))
-        if not isinstance(new, requests.New):
-            return new
-        found = await answered(new.question, f"room {token}")
-        return await _in_thread(lambda phones: requests.keep(phones, new, found))
+        return await _in_thread(lambda phones: requests.pair(phones, code, token, body), VERDICTS)
     if name == "sentence":
         pair = await _in_thread(lambda phones: requests.unexplained(phones, code, token, body))
         if not isinstance(pair, requests.Unexplained):
@@ -132,7 +130,7 @@ async def act(request: Request, token: str) -> JsonObject:
     raise Refused(404, "A phone cannot do this here: load the page again.")
 
 
-async def _in_thread(ask: Callable[[Phones], R]) -> R:
+async def _in_thread(ask: Callable[[Phones], R], threads: ThreadPoolExecutor = THREADS) -> R:
     """Asks the database in a thread. Raises Refused."""
 
     def asked() -> R:
@@ -140,4 +138,4 @@ async def _in_thread(ask: Callable[[Phones], R]) -> R:
 
         return room_requests.refusing(ask)
 
-    return await asyncio.get_running_loop().run_in_executor(THREADS, asked)
+    return await asyncio.get_running_loop().run_in_executor(threads, asked)
