@@ -78,26 +78,6 @@ async def read_body(request: Request, most: int = LONGEST_BODY) -> JsonObject:
     return body
 
 
-async def answered(asked: Asked, client: str) -> bytes:
-    """The answer to a question as JSON, computed as for a page. Raises Refused."""
-    loop, done = asyncio.get_running_loop(), asyncio.Queue[Update]()
-
-    def tell(update: Update) -> None:
-        if update.last:
-            with contextlib.suppress(RuntimeError):  # the server is shutting down
-                loop.call_soon_threadsafe(done.put_nowait, update)
-
-    key, compute, lane, size = asked
-    leave = EXECUTOR.ask(key, compute, client, tell, lane=lane, size=size)
-    try:
-        update = await done.get()
-    finally:
-        leave()
-    if update.error:
-        raise Refused(update.status, update.error)
-    return update.answer
-
-
 class AnswerStream:
     """A response with one JSON line per update and the HTTP status of the first update. The computation is cancelled as
     soon as the client closes the connection."""

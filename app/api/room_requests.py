@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import functools
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from app.api.answers import Asked
-from app.api.executor import Lane, Report
 from app.api.refusals import Refused, sentence
 from app.palette import class_colours
 from app.rooms.database import rooms
-from core.checkpoint import Checkpoint, available, listed_once, load_named
-from core.checkpoint.memory import is_loaded
+from core.checkpoint import available, listed_once, load_named
 from core.checkpoint.unlisted import Folders
 from core.errors import DeskError, UserError
 from core.json_types import JsonObject, checked
 from core.rooms import questions
 from core.rooms.phones import Phones, shown_pair
-from core.rooms.room import LONGEST_TEXT, NoRoom, Sent, TooFast
+from core.rooms.room import NoRoom, TooFast
 
 R = TypeVar("R")
 
@@ -68,13 +64,6 @@ class Check:
 
     pair: int
     label: str
-
-
-class Unexplained(NamedTuple):
-    """A pair without its sentence, and the question to the model."""
-
-    sent: Sent
-    question: Asked
 
 
 def refusing(ask: Callable[[Phones], R]) -> R:
@@ -131,22 +120,14 @@ def pair(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
     return shown_pair(known)
 
 
-def unexplained(phones: Phones, code: str, token: str, body: JsonObject) -> Unexplained | JsonObject:
-    """A pair whose sentence the model has to find, or the sentence."""
+def explain(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
+    """The sentence about a phone's pair, which is found once."""
     asked, sent = phones.own_pair(code, token, _checked(body, OfPair).pair)
-    if sent.sentence:
-        return {"sentence": sent.sentence}
-
-    def reason(checkpoint: Checkpoint, report: Report) -> JsonObject:
-        return {"sentence": questions.sentence(checkpoint, sent.first, sent.second, report)}
-
-    return Unexplained(sent, _question(reason, asked.model))
-
-
-def explain(phones: Phones, pair: Unexplained, found: bytes) -> JsonObject:
-    """Stores the sentence about a pair."""
-    said = str(json.loads(found)["sentence"])
-    phones.explain(pair.sent, said)
+    said = sent.sentence
+    if not said:
+        with listed_once(_folders()):
+            said = questions.sentence(load_named(asked.model), sent.first, sent.second)
+        phones.explain(sent, said)
     return {"sentence": said}
 
 
@@ -157,19 +138,6 @@ def _coloured(shown: JsonObject) -> JsonObject:
     colours = class_colours([one["name"] for one in asked["classes"]])
     classes = [{**one, "colours": shades} for one, shades in zip(asked["classes"], colours, strict=True)]
     return {**shown, "round": {**asked, "classes": classes}}
-
-
-def _question(compute: Callable[[Checkpoint, Report], JsonObject], model: str) -> Asked:
-    """A question to the model; its answer is kept in the room, so without the key for which the API reads the state of
-    all checkpoints."""
-    folders = _folders()
-
-    def answer(report: Report) -> bytes:
-        with listed_once(folders):
-            return json.dumps(compute(load_named(model), report)).encode()
-
-    ready = model in folders and is_loaded(folders[model])
-    return Asked(object(), answer, Lane.FIRST if ready else Lane.COLD, LONGEST_TEXT)
 
 
 def _folders() -> Folders:

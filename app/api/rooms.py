@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from app.api.door import answered, read_body, refusal_of
+from app.api.door import read_body, refusal_of
 from app.api.guard import client_of, token_of
 from app.api.limits import Limit
 from app.api.refusals import Refused
@@ -43,9 +43,10 @@ FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
-THREADS, VERDICTS = ThreadPoolExecutor(6, "rooms"), ThreadPoolExecutor(2, "verdicts of rooms")
-"""A phone's pair is read, judged and stored in one thread: with the lock of the interpreter as busy as a class makes
-it, each change of threads waits for it."""
+THREADS = ThreadPoolExecutor(6, "rooms")
+VERDICTS, SENTENCES = ThreadPoolExecutor(2, "verdicts of rooms"), ThreadPoolExecutor(1, "sentences of rooms")
+"""What takes longer waits for its like alone. A pair is read, judged and stored in one thread: with the lock of the
+interpreter as busy as a class makes it, each change of threads waits for it."""
 
 
 def routes(base: str) -> list[BaseRoute]:
@@ -122,11 +123,7 @@ async def act(request: Request, token: str) -> JsonObject:
     if name == "pair":
         return await _in_thread(lambda phones: requests.pair(phones, code, token, body), VERDICTS)
     if name == "sentence":
-        pair = await _in_thread(lambda phones: requests.unexplained(phones, code, token, body))
-        if not isinstance(pair, requests.Unexplained):
-            return pair
-        found = await answered(pair.question, f"room {token}")
-        return await _in_thread(lambda phones: requests.explain(phones, pair, found))
+        return await _in_thread(lambda phones: requests.explain(phones, code, token, body), SENTENCES)
     raise Refused(404, "A phone cannot do this here: load the page again.")
 
 

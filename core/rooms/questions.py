@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from core.checkpoint import Checkpoint
 from core.effects.asked_pair import AskedPair
-from core.effects.reason import reason_for
-from core.effects.words import Progress, unheard
+from core.effects.reason import quick_reason
 from core.evaluation.suites import exchange, kind_of_exchange
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
@@ -87,9 +86,9 @@ def verdict(checkpoint: Checkpoint, first: str, second: str) -> tuple[str, float
     return found.verdict, max(found.probabilities)
 
 
-def sentence(checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard) -> str:
-    """The reason for the model's verdict on a pair."""
-    return reason_for(AskedPair(checkpoint, first, second), progress).sentence
+def sentence(checkpoint: Checkpoint, first: str, second: str) -> str:
+    """The reason for the model's verdict on a pair, or that it would take too long."""
+    return quick_reason(AskedPair(checkpoint, first, second)).sentence
 
 
 def difference(first: str, second: str) -> str:
