@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+PAUSE = 1.0
+"""Seconds after which a phone that asks too often is refused."""
 PAGE = Path(__file__).resolve().parents[1] / "rooms"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -94,7 +96,11 @@ def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Calla
     async def answer(request: Request) -> Response:
         try:
             token = token_of(request)
-            (OF_PHONE if token else OF_ADDRESS).take(client_of(request))
+            try:
+                (OF_PHONE if token else OF_ADDRESS).take(client_of(request))
+            except Refused:
+                await asyncio.sleep(PAUSE)  # or a flood would take as much time to refuse as others' answers take
+                raise
             if not token:
                 raise Refused(403, "This page needs its cookie: allow cookies for this site, and load the page again.")
             return JSONResponse(await handle(request, token), headers=HEADERS | {"Cache-Control": "no-store"})

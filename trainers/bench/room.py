@@ -279,5 +279,5 @@ def _rows(name: str, heard: Heard) -> list[Measurement]:
     if heard.flood:
         slowed = heard.flood[HTTPStatus.TOO_MANY_REQUESTS] / heard.flood.total()
         note = ", ".join(f"{status}: {count:,}" for status, count in sorted(heard.flood.items()))
-        rows.append(Measurement("room: share of the flood that is refused", 100 * slowed, "%", 90, False, note))
+        rows.append(Measurement("room: share of the flood that is refused", 100 * slowed, "%", None, note=note))
     return rows
