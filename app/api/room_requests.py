@@ -105,10 +105,6 @@ def check(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject
     return {}
 
 
-AT_ONCE = {"join": join, "guess": guess, "check": check}
-"""The requests that no model answers."""
-
-
 def pair(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
     """Puts a pair to the model, and stores it with the verdict; or returns it as it was answered before."""
     sent = _checked(body, SentPair)
@@ -129,6 +125,10 @@ def explain(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObje
             said = questions.sentence(load_named(asked.model), sent.first, sent.second)
         phones.explain(sent, said)
     return {"sentence": said}
+
+
+ACTS = {"join": join, "guess": guess, "check": check, "pair": pair, "sentence": explain}
+"""What a phone does, by the last part of the address."""
 
 
 def _coloured(shown: JsonObject) -> JsonObject:

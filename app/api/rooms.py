@@ -46,8 +46,8 @@ LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
 THREADS = ThreadPoolExecutor(6, "rooms")
-VERDICTS, SENTENCES = ThreadPoolExecutor(2, "verdicts of rooms"), ThreadPoolExecutor(1, "sentences of rooms")
-"""What takes longer waits for its like alone. A pair is read, judged and stored in one thread: with the lock of the
+SLOW = {"pair": ThreadPoolExecutor(2, "verdicts of rooms"), "sentence": ThreadPoolExecutor(1, "sentences of rooms")}
+"""What a model answers waits for its like alone. A pair is read, judged and stored in one thread: with the lock of the
 interpreter as busy as a class makes it, each change of threads waits for it."""
 
 
@@ -124,13 +124,9 @@ async def act(request: Request, token: str) -> JsonObject:
     from app.api import room_requests as requests
 
     code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)
-    if name in requests.AT_ONCE:
-        return await _in_thread(lambda phones: requests.AT_ONCE[name](phones, code, token, body))
-    if name == "pair":
-        return await _in_thread(lambda phones: requests.pair(phones, code, token, body), VERDICTS)
-    if name == "sentence":
-        return await _in_thread(lambda phones: requests.explain(phones, code, token, body), SENTENCES)
-    raise Refused(404, "A phone cannot do this here: load the page again.")
+    if name not in requests.ACTS:
+        raise Refused(404, "A phone cannot do this here: load the page again.")
+    return await _in_thread(lambda phones: requests.ACTS[name](phones, code, token, body), SLOW.get(name, THREADS))
 
 
 async def _in_thread(ask: Callable[[Phones], R], threads: ThreadPoolExecutor = THREADS) -> R:
