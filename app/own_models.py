@@ -1,5 +1,5 @@
 """The adapted models that this browser session knows by their names, which no list shows to others; and its key as a
-maker of models."""
+maker of models and of rooms."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST = 20
 
 
 def maker() -> str:
-    """The visitor's key as a maker of models: the login name, else the browser's token, which outlasts the server, else
-    a secret of this session."""
+    """The visitor's key as a maker of models and rooms: the login name, else the browser's token, which outlasts the
+    server, else a secret of this session."""
     if login.name():
         return f"login {login.name()}"
     token = st.context.cookies.get(TOKEN, "")

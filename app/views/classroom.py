@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import page_style
+from app import own_models, page_style
 from app.model_choice import Card, kinds, offered, reads_pairs, titles
 from app.page_state.widgets import choice
 from app.rooms import joining, live, rounds
 from app.rooms.database import rooms
-from app.rooms.page import PAGE, attempt, lecturer, secret
+from app.rooms.page import PAGE, attempt, lecturer
 from core.errors import UserError
 from core.rooms.room import NoRoom, open_room, rooms_of
 
@@ -65,13 +65,13 @@ def _opening(names: dict[str, str]) -> None:
     )
 
     def opened() -> None:
-        room = open_room(rooms().engine, secret(), PAGE.state.model or "", word)
+        room = open_room(rooms().engine, own_models.maker(), PAGE.state.model or "", word)
         PAGE.change(room=room.code)
 
     st.button("Open a room", type="primary", on_click=attempt, args=(opened,))
     joining.reachable()
     try:
-        known = [room for room in rooms_of(rooms().engine, secret()) if not room.closed]
+        known = [room for room in rooms_of(rooms().engine, own_models.maker()) if not room.closed]
     except UserError as error:
         page_style.notice([f"{error}."])
         return

@@ -6,9 +6,8 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from app import preloading
+from app import own_models, preloading
 from app.rooms import address as addresses
-from app.rooms import page as shared
 from app.rooms import rounds
 from app.rooms.address import address, only_here, picture
 from app.rooms.database import rooms
@@ -26,7 +25,7 @@ def me(monkeypatch, tmp_path):
     """The page of a browser with this token; AppTest has no cookies."""
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
-    monkeypatch.setattr(shared, "secret", lambda: "me")
+    monkeypatch.setattr(own_models, "maker", lambda: "me")
     monkeypatch.setattr(rounds, "tested", lambda base: None)  # in the background, but not for nothing
     return tmp_path
 
@@ -125,7 +124,7 @@ def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
     _, code = opened(**PAIR)
     again = open_view("classroom", room=code)
     assert "Nobody is in the room yet" in html(again), "after a reload, or on another server"
-    monkeypatch.setattr(shared, "secret", lambda: "eve")
+    monkeypatch.setattr(own_models, "maker", lambda: "eve")
     eve = open_view("classroom", room=code)
     assert "This room is closed, or another browser opened it." in sentences(eve)[0]
     assert "Nobody is in the room yet" not in html(eve)
