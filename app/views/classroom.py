@@ -38,7 +38,9 @@ def main() -> None:
         return
     with st.sidebar:
         joining.code(own)
-        if not PAGE.state.projector:
+        if PAGE.state.projector:
+            page_style.note("Turn “Projector” off to lead the room.")
+        else:
             rounds.draw(own)
             joining.end(own)
     live.draw(own)

@@ -105,6 +105,7 @@ def test_the_projector_shows_what_was_let_through_and_no_controls(me):
     projector = open_view("classroom", room=code, projector="on")
     assert "secret" not in html(projector) and "3 pairs wait for the lecturer." in html(projector)
     assert {one.label for one in projector.button} == set()
+    assert "Turn “Projector” off to lead the room." in html(projector)
     press(app, "Let through")
     projector.run()
     assert "secret two" in html(projector) and "secret one" not in html(projector)
