@@ -116,15 +116,21 @@ def pair(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
     return shown_pair(known)
 
 
-def explain(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject:
-    """The sentence about a phone's pair, which is found once."""
+def explain(phones: Phones, code: str, token: str, body: JsonObject) -> JsonObject | Callable[[Phones], JsonObject]:
+    """The sentence about a phone's pair, which is found once; or a function that finds it, if that takes long."""
     asked, sent = phones.own_pair(code, token, _checked(body, OfPair).pair)
-    said = sent.sentence
-    if not said:
+    if sent.sentence:
+        return {"sentence": sent.sentence}
+
+    def find(phones: Phones) -> JsonObject:
         with listed_once(_folders()):
             said = questions.sentence(load_named(asked.model), sent.first, sent.second)
         phones.explain(sent, said)
-    return {"sentence": said}
+        return {"sentence": said}
+
+    with listed_once(_folders()):
+        quick = questions.is_quick(load_named(asked.model), sent.first, sent.second)
+    return find(phones) if quick else find
 
 
 ACTS = {"join": join, "guess": guess, "check": check, "pair": pair, "sentence": explain}

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,10 +47,10 @@ FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
-THREADS = ThreadPoolExecutor(6, "rooms")
-SLOW = {"pair": ThreadPoolExecutor(2, "verdicts of rooms"), "sentence": ThreadPoolExecutor(1, "sentences of rooms")}
-"""What a model answers waits for its like alone. A pair is read, judged and stored in one thread: with the lock of the
-interpreter as busy as a class makes it, each change of threads waits for it."""
+THREADS, SENTENCES, TURN = ThreadPoolExecutor(6, "rooms"), ThreadPoolExecutor(1, "sentences of rooms"), threading.Lock()
+"""Phones are answered one after the other, and among those that wait there is one sentence at most, which takes
+longest. Torch and SQLite let go of the interpreter's lock in every call: threads that compute at once pass it on
+a thousand times a sentence, each time waiting for the next one to wake up, and sentences took ten times as long."""
 
 
 def routes(base: str) -> list[BaseRoute]:
@@ -126,15 +128,20 @@ async def act(request: Request, token: str) -> JsonObject:
     code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)
     if name not in requests.ACTS:
         raise Refused(404, "A phone cannot do this here: load the page again.")
-    return await _in_thread(lambda phones: requests.ACTS[name](phones, code, token, body), SLOW.get(name, THREADS))
+    threads = SENTENCES if name == "sentence" else THREADS
+    answer = await _in_thread(lambda phones: requests.ACTS[name](phones, code, token, body), threads)
+    return await _in_thread(answer, SENTENCES, nullcontext()) if callable(answer) else answer
 
 
-async def _in_thread(ask: Callable[[Phones], R], threads: ThreadPoolExecutor = THREADS) -> R:
+async def _in_thread(
+    ask: Callable[[Phones], R], threads: ThreadPoolExecutor = THREADS, turn: AbstractContextManager[object] = TURN
+) -> R:
     """Asks the database in a thread. Raises Refused."""
 
     def asked() -> R:
         from app.api import room_requests  # the first request imports torch and all models
 
-        return room_requests.refusing(ask)
+        with turn:
+            return room_requests.refusing(ask)
 
     return await asyncio.get_running_loop().run_in_executor(threads, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.checkpoint import Checkpoint
+from core.effects import cost
 from core.effects.asked_pair import AskedPair
 from core.effects.reason import quick_reason
 from core.evaluation.suites import exchange, kind_of_exchange
@@ -89,6 +90,11 @@ def verdict(checkpoint: Checkpoint, first: str, second: str) -> tuple[str, float
 def sentence(checkpoint: Checkpoint, first: str, second: str) -> str:
     """The reason for the model's verdict on a pair, or that it would take too long."""
     return quick_reason(AskedPair(checkpoint, first, second)).sentence
+
+
+def is_quick(checkpoint: Checkpoint, first: str, second: str) -> bool:
+    """Whether the :func:`sentence` takes a moment only."""
+    return cost.of_reason(AskedPair(checkpoint, first, second)).brisk
 
 
 def difference(first: str, second: str) -> str:
