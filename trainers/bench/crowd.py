@@ -17,7 +17,7 @@ import psutil
 
 from trainers.bench.app import APP, MODEL, server
 from trainers.bench.models import Measurement
-from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_until_answered
+from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_until_answered, wait_for_preloading
 
 CLIENTS, OF_EACH = 20, 2
 """Clients that request word effects, and the number of requests that each of them keeps open."""
@@ -34,6 +34,7 @@ def crowd(quick: bool, script: Path = APP) -> list[Measurement]:
         probes = _Probes(own.address, texts)
         for _ in range(3):
             alone = probes.measured()
+        wait_for_preloading(own.process.pid)  # or its memory would count as the crowd's
         process = psutil.Process(own.process.pid)
         before = process.memory_info().rss
         with peak_memory(process) as peak, _crowd(own.address):

@@ -29,15 +29,13 @@ from core.rooms.room import BREAK, GUESS, open_room
 from trainers.bench.app import MODEL, StartedApp, server
 from trainers.bench.crowd import peak_memory
 from trainers.bench.models import Measurement
-from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_computing, seconds_until_answered
+from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_until_answered, wait_for_preloading
 
 PHONES = 100
 POLL, SEND, GUESS_AGAIN, OPEN = 2.0, 10.0, 5.0, 5.0
 """Seconds between two requests for the state, two pairs, two guesses of a phone, and two pairs of the lecturer."""
 SECONDS, QUICK_SECONDS = 60.0, 15.0
 """Of a round: one of pairs, one of guesses, and one of pairs with a phone that floods."""
-IMPORTING = 65.0
-"""Seconds until a new server imports what later answers need (app.preloading), which takes it some more."""
 AT_ONCE = 8
 """Connections of the phone that floods."""
 BARS = {"pair": 0.5, "sentence": 2.0, "guess": 0.15}
@@ -248,8 +246,7 @@ def room(quick: bool) -> list[Measurement]:
                 pair = {"model": MODEL, "first": "A dog", "second": "A cat"}
                 visitor.open(**pair)
                 seconds_until_answered(own.address, "reason", pair, headers_of(own.address))
-                time.sleep(IMPORTING)
-                seconds_computing(own.process.pid)
+                wait_for_preloading(own.process.pid)
                 found = asyncio.run(_lesson(own, visitor, lecturer, seconds))
         engine.dispose()
     rows = [row for name, heard in found.items() for row in _rows(name, heard)]

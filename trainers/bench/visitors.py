@@ -115,6 +115,16 @@ def seconds_computing(pid: int) -> float:
     return max(0.0, time.perf_counter() - started - 0.2)
 
 
+PRELOADING = 65.0
+"""Seconds until a new server begins to import what later answers need (app.preloading), and a little more."""
+
+
+def wait_for_preloading(pid: int) -> None:
+    """Waits until a new server, which a visitor has just opened, has imported what later answers need."""
+    time.sleep(PRELOADING)
+    seconds_computing(pid)
+
+
 class TimedVerdict(NamedTuple):
     """The page's answer for a pair: the class probabilities in order, and the seconds since the request."""
 
