@@ -72,11 +72,11 @@ class ComparedMatrix extends AttentionMatrix {
     const side = this.cell - 1;
     const cells = this.rows.flatMap((_, i) => this.places.map((j) => [i, j]));
     const step = this.attention.high / STEPS;
-    const alike = Map.groupBy(cells, ([i, j]) => Math.round(this.number("values", i, j) / step));
+    const equal = Map.groupBy(cells, ([i, j]) => Math.round(this.number("values", i, j) / step));
     const shape = ([i, j]) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`;
     return svg(
       "g",
-      Array.from(alike, ([steps, same]) =>
+      Array.from(equal, ([steps, same]) =>
         svg("path", { fill: this.colour(steps * step), d: same.map(shape).join("") }),
       ),
     );

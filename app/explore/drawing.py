@@ -20,7 +20,7 @@ def drawing(answered: Answered) -> Drawing:
     page, checkpoint, shown = answered.page, answered.checkpoint, answered.shown
     said = replace(
         Verdict.of(shown),
-        alone=verdict.beside(answered.alone),
+        alone=verdict.text_alone(answered.alone),
         trained=verdict.shares(answered.trained) if answered.unlike else None,
         what_if=answered.unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",

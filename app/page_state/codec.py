@@ -186,7 +186,7 @@ class PageState:
         return {name: written.get(name, "") for _, name, codec in self._codecs() if codec.asked}
 
     @classmethod
-    def heard(cls, asked: Mapping[str, Any]) -> JsonObject:
+    def received(cls, asked: Mapping[str, Any]) -> JsonObject:
         """Field values from the browser's requests."""
         given = {name: str(asked.get(name) or "") for _, name, codec in cls._codecs() if codec.asked}
         values, _ = cls._read(given, {})

@@ -71,7 +71,7 @@ def summary(explanation: Explanation) -> str:
 
 
 @dataclass(frozen=True)
-class Beside:
+class TextAlone:
     """A model's prediction, for a line next to the verdict; ``said``: for one output, its score in words."""
 
     label: str
@@ -81,12 +81,12 @@ class Beside:
     said: str = ""
 
 
-def beside(explanation: Explanation | None) -> Beside | None:
+def text_alone(explanation: Explanation | None) -> TextAlone | None:
     """The line next to the verdict; None without an explanation."""
     if explanation is None:
         return None
     first = shares(explanation)[0].said
-    return Beside(*headline(explanation), explanation.title, explanation.judged, first)
+    return TextAlone(*headline(explanation), explanation.title, explanation.judged, first)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Verdict:
     label: str
     classes: tuple[ClassShare, ...]
     model: str
-    alone: Beside | None = None
+    alone: TextAlone | None = None
     trained: tuple[ClassShare, ...] | None = None
     what_if: str = ""
     meaning: str = ""

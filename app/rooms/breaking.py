@@ -13,7 +13,7 @@ from app import page_style
 from app.rooms.page import PAGE, attempt
 from core.rooms.lecturer import Lecturer, Overview
 from core.rooms.questions import difference
-from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent, alike
+from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent, equal_pairs
 from core.wording import counted, percent
 
 _TEXT = "overflow-wrap: anywhere; unicode-bidi: plaintext"
@@ -38,7 +38,7 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
 def by_surprise(pairs: Sequence[Sent]) -> list[list[Sent]]:
     """The pairs that fool the model first, those with the most probable wrong class before others; equal ones
     together."""
-    return sorted(alike(pairs), key=lambda same: (not same[0].fooled, -same[0].chance, same[0].id))
+    return sorted(equal_pairs(pairs), key=lambda same: (not same[0].fooled, -same[0].chance, same[0].id))
 
 
 def _summary(pairs: Sequence[Sent]) -> str:

@@ -98,7 +98,7 @@ def _selected() -> None:
         except (EditError, CheckpointError, PairError) as error:
             PAGE.refuse(f"{page_style.capital(str(error)).rstrip('.')}.")
     else:
-        asked = ExploreState.heard(picked)
+        asked = ExploreState.received(picked)
         PAGE.change(selection=picked.get("select"), direction=picked.get("direction"), **asked)
 
 

@@ -193,9 +193,9 @@ def ordered(texts: Texts, own: int) -> Iterator[Candidate]:
 def stretches(texts: Texts, own: int) -> Iterator[Candidate]:
     """The one stretch of words that differs: replaced with the other text's words, inserted, or dropped."""
     first, second = ([i for i, token in enumerate(tokens) if token.is_word] for tokens in (texts[1 - own], texts[own]))
-    alike = ["the" if texts[1 - own][i].norm in ARTICLES else texts[1 - own][i].norm for i in first]
+    before = ["the" if texts[1 - own][i].norm in ARTICLES else texts[1 - own][i].norm for i in first]
     to = ["the" if texts[own][i].norm in ARTICLES else texts[own][i].norm for i in second]
-    differing = [*shared_words.differing(alike, to)]
+    differing = [*shared_words.differing(before, to)]
     if len(differing) != 1:
         return
     ((in_first, in_second),) = differing
@@ -241,9 +241,9 @@ def exchanges(texts: Texts, own: int, nearest: Callable[[int, Sequence[int]], in
     others = only_in(texts[1 - own], texts[own])
     for index in only_in(texts[own], texts[1 - own]):
         kind = word_class(texts[own][index].norm)
-        alike = [other for other in others if word_class(texts[1 - own][other].norm) == kind != NEGATION]
-        only = len(alike) == 1 and kind in (QUANTITY, COLOUR)
-        partner = alike[0] if only else nearest(index, alike) if alike else None
+        same = [other for other in others if word_class(texts[1 - own][other].norm) == kind != NEGATION]
+        only = len(same) == 1 and kind in (QUANTITY, COLOUR)
+        partner = same[0] if only else nearest(index, same) if same else None
         if partner is not None:
             word = inner(texts[1 - own], partner)
             edit = Edit(REPLACE, own, index, word)

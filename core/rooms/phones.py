@@ -31,11 +31,11 @@ from core.rooms.room import (
     Round,
     Sent,
     TooFast,
-    alike,
     checksum,
     code_in,
     counts_of,
     current_round,
+    equal_pairs,
     find_room,
     sent_pairs,
 )
@@ -416,7 +416,7 @@ def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonOb
 def _waiting(connection: Connection, asked: Round, late: float) -> list[_Waiting]:
     """The pairs that classmates may have to check, oldest first, equal ones once."""
     sent = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING)
-    same = alike(sent)[:MOST_WAITING]
+    same = equal_pairs(sent)[:MOST_WAITING]
     counts = sa.select(check.c.pair, sa.func.count()).group_by(check.c.pair)
     busy = dict[int, int](
         (number, count)

@@ -178,7 +178,7 @@ def sent_pairs(connection: Connection, *conditions: sa.ColumnElement[bool]) -> l
     return [Sent(*found) for found in connection.execute(query)]
 
 
-def alike(pairs: Iterable[Sent]) -> list[list[Sent]]:
+def equal_pairs(pairs: Iterable[Sent]) -> list[list[Sent]]:
     """The pairs in groups of equal texts and labels, in the order of the first of each."""
     groups: dict[tuple[str, str, str], list[Sent]] = {}
     for one in pairs:

@@ -28,9 +28,9 @@ from core.rooms.room import (
     RoomError,
     Sent,
     TooFast,
-    alike,
     code_in,
     delete_old,
+    equal_pairs,
     open_room,
     rooms_of,
 )
@@ -180,7 +180,7 @@ def test_thirty_phones_with_the_same_pair_ask_two_classmates_once(sqlite_room):
     assert room.checked("bo") is None
     room.check("cy", "neutral")
     pairs = room.lecturer.overview().pairs
-    assert len(pairs) == 30 and {one.status for one in pairs} == {AGREED} and len(alike(pairs)) == 1
+    assert len(pairs) == 30 and {one.status for one in pairs} == {AGREED} and len(equal_pairs(pairs)) == 1
     room.join("late")
     assert room.send("late", "one").status == AGREED, "what is decided is not asked again"
     assert room.send("late", "one", "contradiction").status == CHECKING, "another label is another pair"

@@ -43,7 +43,7 @@ NAMES = {"pair": "a verdict", "sentence": "its sentence", "guess": "a guess", "s
 
 
 @dataclass
-class Heard:
+class Timings:
     """Measurements of a round: seconds by kind of request, errors, answers to the flood by status, the waits of the
     lecturer's page, processor seconds of the server by second, and how late this process itself was."""
 
@@ -109,38 +109,38 @@ class _Phone:
         if status != HTTPStatus.OK:
             raise RunError(f"a phone could not join: {self._shown}")
 
-    async def play(self, heard: Heard, until: float) -> None:
+    async def play(self, timings: Timings, until: float) -> None:
         """Takes part in the current round, until a time of this process's clock."""
-        await asyncio.gather(self._poll(heard, until), self._act(heard, until))
+        await asyncio.gather(self._poll(timings, until), self._act(timings, until))
 
-    async def _poll(self, heard: Heard, until: float) -> None:
+    async def _poll(self, timings: Timings, until: float) -> None:
         await asyncio.sleep(self._chance.uniform(0, POLL))
         while time.perf_counter() < until:
-            self._shown = await self._timed(heard, self._polls, "state") or self._shown
+            self._shown = await self._timed(timings, self._polls, "state") or self._shown
             await asyncio.sleep(POLL * self._chance.uniform(0.8, 1.2))
 
-    async def _act(self, heard: Heard, until: float) -> None:
+    async def _act(self, timings: Timings, until: float) -> None:
         await asyncio.sleep(POLL * 1.2)
         kind = self._shown["round"]["kind"]
         every = SEND if kind == BREAK else GUESS_AGAIN
         await asyncio.sleep(self._chance.uniform(0, every))
         while (started := time.perf_counter()) < until:
-            await (self._send_pair(heard) if kind == BREAK else self._guess(heard))
+            await (self._send_pair(timings) if kind == BREAK else self._guess(timings))
             await asyncio.sleep(max(0.0, started + every - time.perf_counter()))
 
-    async def _guess(self, heard: Heard) -> None:
+    async def _guess(self, timings: Timings) -> None:
         asked = self._shown["round"]
         body = {"round": asked["id"], "value": self._label(asked)}
-        await self._timed(heard, self._acts, "guess", body)
+        await self._timed(timings, self._acts, "guess", body)
 
-    async def _send_pair(self, heard: Heard) -> None:
+    async def _send_pair(self, timings: Timings) -> None:
         asked = self._shown["round"]
-        sent = await self._timed(heard, self._acts, "pair", self.pair())
+        sent = await self._timed(timings, self._acts, "pair", self.pair())
         if sent:
-            await self._timed(heard, self._acts, "sentence", {"pair": sent["id"]})
+            await self._timed(timings, self._acts, "sentence", {"pair": sent["id"]})
         if asked["check"]:
             body = {"pair": asked["check"]["pair"], "label": self._label(asked)}
-            await self._timed(heard, self._acts, "check", body)
+            await self._timed(timings, self._acts, "check", body)
 
     def pair(self) -> JsonObject:
         """Another pair for the current round."""
@@ -151,7 +151,7 @@ class _Phone:
         return str(self._chance.choice(asked["classes"])["name"])
 
     async def _timed(
-        self, heard: Heard, connection: _Connection, act: str, body: JsonObject | None = None
+        self, timings: Timings, connection: _Connection, act: str, body: JsonObject | None = None
     ) -> JsonObject | None:
         started = time.perf_counter()
         try:
@@ -159,13 +159,13 @@ class _Phone:
         except (OSError, EOFError) as error:
             status, answer = 0, {"error": repr(error)}
         if status == HTTPStatus.OK:
-            heard.seconds[act].append(time.perf_counter() - started)
+            timings.seconds[act].append(time.perf_counter() - started)
             return answer
         if "no longer to be checked" not in answer.get("error", ""):
-            heard.errors.append(f"{act}: {answer.get('error')}")
+            timings.errors.append(f"{act}: {answer.get('error')}")
         return None
 
-    async def flood(self, heard: Heard, until: float) -> None:
+    async def flood(self, timings: Timings, until: float) -> None:
         """Sends pairs and asks for the state as fast as answers come."""
 
         async def hammer(connection: _Connection) -> None:
@@ -175,7 +175,7 @@ class _Phone:
                 with contextlib.suppress(OSError, EOFError):
                     act, body = ("/pair", self.pair()) if next(turns) else ("/state", None)
                     status, _ = await connection.ask(act, body)
-                    heard.flood[status] += 1
+                    timings.flood[status] += 1
             connection.close()
 
         address, path = f"http://{self._polls._host}", self._polls._path
@@ -187,14 +187,14 @@ class _Phone:
         self._acts.close()
 
 
-async def _round(phones: list[_Phone], visitor: Visitor, seconds: float, flooding: _Phone | None = None) -> Heard:
+async def _round(phones: list[_Phone], visitor: Visitor, seconds: float, flooding: _Phone | None = None) -> Timings:
     """All phones play for some seconds, while the lecturer opens pairs on Explore."""
-    heard, until = Heard(), time.perf_counter() + seconds
+    timings, until = Timings(), time.perf_counter() + seconds
 
     def lecture() -> None:
         for first, second in pairs():
             started = time.perf_counter()
-            heard.page.append(visitor.open(model=MODEL, first=first, second=second).seconds)
+            timings.page.append(visitor.open(model=MODEL, first=first, second=second).seconds)
             time.sleep(max(0.0, started + OPEN - time.perf_counter()))
             if time.perf_counter() > until:
                 return
@@ -202,15 +202,15 @@ async def _round(phones: list[_Phone], visitor: Visitor, seconds: float, floodin
     async def watch() -> None:
         while (started := time.perf_counter()) < until:
             await asyncio.sleep(0.05)
-            heard.late.append(time.perf_counter() - started - 0.05)
+            timings.late.append(time.perf_counter() - started - 0.05)
 
-    everyone = [phone.play(heard, until) for phone in phones]
-    flood = [flooding.flood(heard, until)] if flooding else []
+    everyone = [phone.play(timings, until) for phone in phones]
+    flood = [flooding.flood(timings, until)] if flooding else []
     await asyncio.gather(*everyone, *flood, watch(), asyncio.to_thread(lecture))
-    return heard
+    return timings
 
 
-async def _lesson(own: StartedApp, visitor: Visitor, lecturer: Lecturer, seconds: float) -> dict[str, Heard]:
+async def _lesson(own: StartedApp, visitor: Visitor, lecturer: Lecturer, seconds: float) -> dict[str, Timings]:
     """Three rounds: pairs, guesses, and pairs again while one phone floods."""
     checkpoint, texts = load_named(MODEL), itertools.cycle(pairs())
     asked = questions.question(checkpoint, "A man is playing a guitar", "A woman plays an instrument")
@@ -222,7 +222,7 @@ async def _lesson(own: StartedApp, visitor: Visitor, lecturer: Lecturer, seconds
         found = {}
         for name, kind in (("", BREAK), ("guess", GUESS), (", one floods", BREAK)):
             lecturer.start(kind, MODEL, asked, {"value": "neutral", "chance": 0.5})
-            await asyncio.gather(*(phone._poll(Heard(), time.perf_counter() + POLL) for phone in phones))
+            await asyncio.gather(*(phone._poll(Timings(), time.perf_counter() + POLL) for phone in phones))
             before, started = sum(process.cpu_times()[:2]), time.perf_counter()
             found[name] = await _round(phones[:PHONES], visitor, seconds, phones[-1] if "floods" in name else None)
             found[name].busy = (sum(process.cpu_times()[:2]) - before) / (time.perf_counter() - started)
@@ -249,8 +249,8 @@ def room(quick: bool) -> list[Measurement]:
                 wait_for_preloading(own.process.pid)
                 found = asyncio.run(_lesson(own, visitor, lecturer, seconds))
         engine.dispose()
-    rows = [row for name, heard in found.items() for row in _rows(name, heard)]
-    late = float(np.percentile([one for heard in found.values() for one in heard.late], 95))
+    rows = [row for name, timings in found.items() for row in _rows(name, timings)]
+    late = float(np.percentile([one for timings in found.values() for one in timings.late], 95))
     return [
         *rows,
         Measurement("room: memory of the server", max(peak) / 1e9, "GB", 1.2),
@@ -258,23 +258,24 @@ def room(quick: bool) -> list[Measurement]:
     ]
 
 
-def _rows(name: str, heard: Heard) -> list[Measurement]:
+def _rows(name: str, timings: Timings) -> list[Measurement]:
     """The measurements of a round."""
     suffix = name if name.startswith(",") else ""
     rows = []
-    for act, seconds in heard.seconds.items():
+    for act, seconds in timings.seconds.items():
         if act != "state" or suffix:
             middle, most = np.percentile(seconds, [50, 95])
             note = f"p50 {middle:.3f} s, of {len(seconds)}"
             rows.append(Measurement(f"room: p95 of {NAMES[act]}{suffix}", float(most), "s", BARS.get(act), note=note))
     if name != "guess":
-        note = f"of {len(heard.page)} verdicts on Explore; errors: {len(heard.errors)} {' '.join(heard.errors[:1])}"
+        errors = f"errors: {len(timings.errors)} {' '.join(timings.errors[:1])}"
+        note = f"of {len(timings.page)} verdicts on Explore; {errors}"
         rows.append(
-            Measurement(f"room: longest wait of the lecturer's page{suffix}", max(heard.page), "s", 1, note=note)
+            Measurement(f"room: longest wait of the lecturer's page{suffix}", max(timings.page), "s", 1, note=note)
         )
-        rows.append(Measurement(f"room: cores that the server uses{suffix}", heard.busy, "cores", None))
-    if heard.flood:
-        slowed = heard.flood[HTTPStatus.TOO_MANY_REQUESTS] / heard.flood.total()
-        note = ", ".join(f"{status}: {count:,}" for status, count in sorted(heard.flood.items()))
+        rows.append(Measurement(f"room: cores that the server uses{suffix}", timings.busy, "cores", None))
+    if timings.flood:
+        slowed = timings.flood[HTTPStatus.TOO_MANY_REQUESTS] / timings.flood.total()
+        note = ", ".join(f"{status}: {count:,}" for status, count in sorted(timings.flood.items()))
         rows.append(Measurement("room: share of the flood that is refused", 100 * slowed, "%", None, note=note))
     return rows
