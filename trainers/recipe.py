@@ -84,7 +84,7 @@ class Recipe:
     schedule: str = setting("cosine", one_of=("constant", "cosine"))
     """``cosine`` decays to zero over all epochs; ``constant`` does not decay."""
     warmup: int = setting(300, least=0)
-    """Steps over which the learning rate rises from zero."""
+    """Steps over which the learning rate rises from zero; a third of all steps at most."""
     batch_size: int = setting(128, above=0)
     """Pairs per step, over all processes together."""
     epochs: int = setting(8, above=0)

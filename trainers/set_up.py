@@ -109,8 +109,9 @@ def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim
 
 
 def schedule(recipe: Recipe, step: int, steps: int) -> float:
-    """The learning rate at a step relative to the recipe's: linear warm-up, then constant or cosine decay."""
-    rise = min(1.0, (step + 1) / (recipe.warmup + 1))
+    """The learning rate at a step relative to the recipe's: linear warm-up, then constant or cosine decay. The warm-up
+    takes a third of all steps at most: on little data, a recipe's own might not end before the training does."""
+    rise = min(1.0, (step + 1) / (min(recipe.warmup, steps // 3) + 1))
     if recipe.schedule == "constant":
         return rise
     return rise * 0.5 * (1 + math.cos(math.pi * step / max(1, steps)))

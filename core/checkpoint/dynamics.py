@@ -14,6 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save_file
 
+from core.checkpoint import epochs
 from core.checkpoint.learned import pair_hashes
 from core.data.labels import key
 from core.files import read_bounded, whole_file
@@ -79,11 +80,17 @@ def write(folder: Path, found: TrainingDynamics) -> None:
 
 
 def read(folder: Path) -> TrainingDynamics | None:
-    """The training dynamics of the checkpoint in a folder; None if there are none, or they cannot be read."""
+    """The training dynamics of the checkpoint in a folder, of a model after an epoch those up to this epoch; None if
+    there are none, or they cannot be read."""
+    model, epoch = epochs.split_folder(folder)
     try:
-        found = load(read_bounded(folder / FILE, _LARGEST))
+        found = load(read_bounded(model / FILE, _LARGEST))
         rows, chances = found["rows"], found["chances"]
     except (OSError, ValueError, KeyError, SafetensorError):
         return None
     fits = rows.dtype == np.int64 and chances.dtype == np.float16 and chances.shape == (len(chances), *rows.shape)
-    return TrainingDynamics(rows, chances) if fits and chances.size else None
+    if not fits or not chances.size:
+        return None
+    until = chances[: epoch or None]
+    seen = ~np.isnan(until).all(axis=0)
+    return TrainingDynamics(rows[seen], until[:, seen])

@@ -31,6 +31,12 @@ def folder_of(model: Path, epoch: int) -> Path:
     return model / FOLDER / str(epoch)
 
 
+def split_folder(folder: Path) -> tuple[Path, int]:
+    """The folder of the model in the folder of an epoch, and the epoch; 0 for any other folder."""
+    own = folder.parent.name == FOLDER and folder.name.isdecimal()
+    return (folder.parents[1], int(folder.name)) if own else (folder, 0)
+
+
 def kept(model: Path) -> list[int]:
     """The epochs kept in the folder of a model, ascending."""
     cards = (model / FOLDER).glob("*/card.json")

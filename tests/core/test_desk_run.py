@@ -413,6 +413,8 @@ def test_how_a_model_learned_its_training_rows_is_in_columns(run, tmp_path, monk
     assert told.startswith(
         "A (The one) was trained on 3 of these 6 rows with these labels: 1 easy, 1 ambiguous, 1 hard"
     )
+    after_one = dynamics.read(folder / "epochs/1")  # the model own@1
+    assert after_one is not None and after_one.confidence == pytest.approx(np.abs(chances[0]), abs=1e-3)
     (folder / dynamics.FILE).write_bytes(b"cut off")
     assert "A.region" not in open_table(run, known=bool).columns
 

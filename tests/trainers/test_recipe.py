@@ -14,6 +14,7 @@ from core.json_types import checked
 from core.models import spec_of
 from trainers import recipe
 from trainers.__main__ import PROGRAM
+from trainers.set_up import schedule
 
 
 @pytest.mark.parametrize("name", recipe.names())
@@ -48,11 +49,18 @@ def test_every_shipped_checkpoint_is_what_its_command_trains() -> None:
         assert dataclasses.replace(made, title=was.title, notes=was.notes, paper=was.paper, report=was.report) == was, (
             name
         )
+        assert 3 * was.warmup <= card["training"]["steps"], "a warm-up of more than a third would have been shortened"
         config = checked(card["config"], spec_of(was.architecture).config)
         assert was.architecture == card["architecture"] and [*was.labels] == card["labels"]
         assert dataclasses.replace(was.model_config(), input_size=config.input_size, classes=config.classes) == config
         started = [of for of in (card.get("init"), *card.get("teachers", [])) if of and "@" not in of["name"]]
         assert ({of["sha256"] for of in started} <= shipped) != (name in FROM_EARLIER_RUNS), name
+
+
+def test_a_warm_up_ends_within_a_third_of_the_steps() -> None:
+    light = recipe.load("nli-attconv-light", ["schedule=constant"])
+    rates = [schedule(light, step, 175) for step in range(175)]
+    assert light.warmup == 300 and rates[57] < 1 == rates[58] == rates[-1] and rates == sorted(rates)
 
 
 def test_recipes_lie_by_their_task_under_names_of_their_own() -> None:
