@@ -127,7 +127,7 @@ def deal(opened: OpenRun) -> None:
         )
 
     with st.expander("Deal out the rows"), st.form("desk deal", border=False):
-        known = ", ".join(annotations.annotators())
+        known = ", ".join(opened.labellers)
         text = st.text_input("People, separated by commas", key="desk dealt", placeholder=known or "Ann, Bob")
         each = int(st.number_input("People for each row", 1, MOST_DEALT, 2))
         if st.form_submit_button(f"Deal {count}", disabled=not by or not rows.any()):

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import login, page_style
 from app.browser import component, unseen
+from app.desk import unsaved
 from app.desk.open_run import PAGE, database
 from core.desk import store
 from core.desk.annotations import Annotations
@@ -14,7 +15,11 @@ from core.desk.schema import LONGEST_NAME, clean
 _KEY, _MEMORY = "desk annotator", "desk annotator in the browser"
 _SCRIPT = """
 const KEY = "pairlens annotator";
+let shown;
 export default function ({ data, setTriggerValue }) {
+  // After Enter the box has the focus still: the keys of classes and tags would go into the name.
+  if (data.typed && data.name !== shown) document.querySelector(data.box)?.blur();
+  shown = data.name;
   try {
     if (data.name) localStorage.setItem(KEY, data.name);
     else if (data.typed) localStorage.removeItem(KEY);
@@ -65,5 +70,6 @@ def ask() -> None:
         help="Shown with your tags and notes. This browser remembers it; it is not included in links.",
     )
     with unseen("annotator"):
-        data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}
+        box = f".{unsaved.css_class(key)} input"
+        data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False), "box": box}
         component("pairlens_annotator", _SCRIPT)(key=_MEMORY, data=data, on_name_change=remembered)

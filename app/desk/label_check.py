@@ -38,7 +38,7 @@ def draw(opened: OpenRun) -> None:
             "other rows: the lower, the more likely the label is wrong."
         )
 
-        known = ", ".join(opened.annotations.annotators()) or by
+        known = ", ".join(opened.labellers) or by
         key = f"desk suspects dealt {known}"  # until somebody types, it follows who has joined
 
         def open_them(people: Sequence[str] = ()) -> None:

@@ -73,6 +73,17 @@ def _queue(opened: OpenRun) -> np.ndarray:
     return order if own.all() else order[own[order]]
 
 
+def _answered(opened: OpenRun) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that the annotator labelled, or is unsure of, and those left for later, each bool ``[N]``."""
+    name = annotator.name()
+    answered, later = np.zeros(len(opened.run.keys), dtype=bool), np.zeros(len(opened.run.keys), dtype=bool)
+    for key, place in opened.run.places(opened.state.rows).items():
+        row = opened.state.rows[key]
+        answered[place] = name in row.labels or name in row.unsure
+        later[place] = name in row.skipped
+    return answered, later
+
+
 def _place(opened: OpenRun) -> int | None:
     """The index of the row to label: the open one, or the first without a label; None if there is none."""
     place = opened.run.place(PAGE.state.row) if PAGE.state.row else None
@@ -81,12 +92,7 @@ def _place(opened: OpenRun) -> int | None:
 
 def _next(opened: OpenRun, after: int | None) -> int | None:
     """The first row of the queue without the annotator's label, beginning after a row; those left for later last."""
-    name, queue = annotator.name(), _queue(opened)
-    answered, later = np.zeros(len(opened.run.keys), dtype=bool), np.zeros(len(opened.run.keys), dtype=bool)
-    for key, place in opened.run.places(opened.state.rows).items():
-        row = opened.state.rows[key]
-        answered[place] = name in row.labels or name in row.unsure
-        later[place] = name in row.skipped
+    queue, (answered, later) = _queue(opened), _answered(opened)
     if after is not None:
         answered[after] = True
         at = np.flatnonzero(queue == after)
@@ -101,12 +107,11 @@ def _next(opened: OpenRun, after: int | None) -> int | None:
 
 def _row(opened: OpenRun) -> None:
     """The row to label with its classes; or why there is none."""
-    name, state, place = annotator.name(), opened.state, _place(opened)
-    done = sum(1 for row in state.rows.values() if name in row.labels or name in row.unsure)
-    later = sum(1 for row in state.rows.values() if name in row.skipped)
+    name, state, place, queue = annotator.name(), opened.state, _place(opened), _queue(opened)
+    done, later = (int(rows[queue].sum()) for rows in _answered(opened))
     which = f" where {PAGE.state.filter}" if opened.filter else ""
     left = f", {later:,} left for later" if later else ""
-    page_style.note(f"You labelled {done:,} of {counted(len(_queue(opened)), 'row')}{which}{left}.")
+    page_style.note(f"You labelled {done:,} of {counted(len(queue), 'row')}{which}{left}.")
     if not name:
         page_style.hint("Type your name in the sidebar to label rows.")
     elif not state.classes:

@@ -112,6 +112,11 @@ class OpenRun:
         return self.annotations.state(self.file).seen_by(name, decisions=True)
 
     @property
+    def labellers(self) -> list[str]:
+        """The annotators but for those who decide on the labels of others, and label no rows."""
+        return [name for name in self.annotations.annotators() if name not in self.state.deciders]
+
+    @property
     def file(self) -> str:
         """The file's checksum, as stored with tags."""
         return self.run.dataset.sha256

@@ -268,15 +268,25 @@ def tagged(tags: Sequence[str], rows: Collection[RowState]) -> Figure:
 
 
 def agreements(rows: Sequence[MarkAgreement], what: str) -> Figure:
-    """Inter-annotator agreement on each of ``what``: tag or class."""
+    """Inter-annotator agreement on each of ``what``: tag or class. A coefficient that none has gets no column: this one
+    is narrow on the page."""
 
     def value(number: float | None) -> str:
         return "–" if number is None else f"{number:.2f}".replace("-", "−")
 
-    lines = [(r.name, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
+    coefficients = {
+        "κ": ("Cohen’s, of two annotators", [row.kappa for row in rows]),
+        "α": ("Krippendorff’s, of more than two", [row.alpha for row in rows]),
+    }
+    known = {name: one for name, one in coefficients.items() if any(number is not None for number in one[1])}
+    lines = [
+        (row.name, f"{row.given:,}", f"{row.agreed:,}", *(value(numbers[at]) for _, numbers in known.values()))
+        for at, row in enumerate(rows)
+    ]
     done = {"tag": "reviewed", "class": "labelled"}[what]
-    how = f"Over rows that at least two annotators {done}. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."
-    return Figure(f"Agreement by {what}", how, "", (what, "rows", "given by any", "all agree", "κ", "α"), lines)
+    how = f"Of {counted(rows[0].rows, 'row')} that at least two annotators {done}. "
+    how += " ".join(f"{name}: {about}." for name, (about, _) in known.items()) or "κ is not defined."
+    return Figure(f"Agreement by {what}", how, "", (what, "given by any", "all agree", *known), lines)
 
 
 def _interval(score: SliceScore | Share) -> str:

@@ -152,9 +152,12 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
     next(one for one in app.button if one.key == "desk classes of the file").click().run()
     assert Annotations(open_database()).state(data.sha256).classes == {1: "No", 2: "yes"}
     assert texts(app).count("<dt>premise</dt>") == texts(app).count("<dt>hypothesis</dt>") == 1
+    press(app, "No")  # of a row that is none of them
+    Labelling(open_database()).decides("Dora", data.sha256, True)  # she labels none, so none is dealt to her
     press(app, "Open the labels to check")
     assert query(app)["filter"] == "`slice.labels to check`" and query(app)["sort"] == "label_p"
     assert "You labelled 0 of 1 row where" in texts(app) and "how do I log in?" in texts(app)
+    Labelling(open_database()).label("Ann", data.sha256, str(run.keys[0]), None)
     assert "label of the file" not in texts(app)
     next(box for box in app.checkbox if box.label == "Show the file’s label").check().run()
     assert "label of the file" in texts(app)

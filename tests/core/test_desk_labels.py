@@ -9,6 +9,7 @@ import pytest
 
 from core.desk.agreement import label_agreement, label_disagreements
 from core.desk.annotations import Annotations
+from core.desk.charts import agreements
 from core.desk.classes import SKIPPED, UNSURE
 from core.desk.database import open_database
 from core.desk.exchange import tags_to_csv, to_csv, to_json
@@ -132,9 +133,16 @@ def test_agreement_over_all_classes_and_by_class(annotations, labelling):
     # bug or not: Po = 4/5; Pe = (3·2 + 2·3) / 25 = .48
     assert (bug.name, bug.given, bug.agreed) == ("bug", 3, 4) and bug.kappa == pytest.approx((0.8 - 0.48) / 0.52)
     assert label_disagreements(rows) == ["1", "alone"]
+    shown = agreements(label_agreement(rows), "class")
+    assert shown.how.startswith("Of 5 rows that at least two annotators labelled.") and shown.head[-2:] == (
+        "all agree",
+        "κ",
+    )
+    assert shown.lines[0] == ("all classes", "5", "4", "0.69"), "no empty column for α"
     labelling.label("Cleo", FILE, "1", 1)
-    whole = label_agreement(annotations.state(FILE).rows)[0]
-    assert whole.kappa is None and whole.alpha is not None, "three people: α"
+    measured = label_agreement(annotations.state(FILE).rows)
+    assert measured[0].kappa is None and measured[0].alpha is not None, "three people: α"
+    assert agreements(measured, "class").head[-1] == "α"
 
 
 def test_labels_are_columns_and_are_exported(annotations, labelling, tmp_path):
