@@ -20,7 +20,7 @@ These are measurements, not tests: on a busy machine the numbers are useless. Me
     crowd        a newcomer's answer and page while twenty clients keep forty long requests open; the server's memory
     room         a class of a hundred phones in a room, alone and with one that floods; the server's memory
     adapt        adapting a model to 200 and 3,000 pairs; the memory of a fit to 50,000
-    desk         the Error desk's filters, slices and confusion matrix of 10,000 and a million rows, and its memory
+    desk         the Error desk's filters, slices, matrix and labelling of 10,000 and a million rows, and its memory
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ import torch
 from core.errors import RunError
 from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
-from trainers.bench import adapting, app, crowd, models, room, visitors
+from trainers.bench import adapting, app, crowd, desk, models, room, visitors
 from trainers.bench.models import Measurement, Unmeasured
 from trainers.card import device_name
 from trainers.tables import text
@@ -58,7 +58,7 @@ MEASUREMENTS: dict[str, Callable[[bool], Sequence[Measurement]]] = {
     "crowd": crowd.crowd,
     "room": room.room,
     "adapt": adapting.adapting,
-    "desk": app.desk,
+    "desk": desk.desk,
 }
 """The function for each measurement; its argument True reduces the repetitions."""
 ONLY_BY_NAME = ("load",)

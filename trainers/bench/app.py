@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import shutil
@@ -16,26 +15,13 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from core.checkpoint import load_named
-from core.data import Dataset, read
-from core.desk import run_folder, store
-from core.desk.charts import confusion
-from core.desk.filters import rows_of
-from core.desk.found_slices import search
-from core.desk.run import Predictions
-from core.desk.slices import saved, scored, with_slices
-from core.desk.table import open_table
 from core.errors import RunError
 from core.explain import explain
-from trainers.bench.models import Measurement, Unmeasured, medians, pairs_file, word_pair
+from trainers.bench.models import Measurement, Unmeasured, medians, word_pair
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -72,18 +58,6 @@ LONGEST_FRAME = """() => {
   return { longest: ended };
 }"""
 """Measures the longest time between frames during 0.7 seconds, enough for an animation of 0.6 seconds."""
-DESK_ROWS = 10_000
-FILTERS = (
-    "not A.right",
-    'gold = "neutral"',
-    "A.p > 60",
-    'hypothesis contains "the"',
-    "A.right and A.p > 60",
-    'hypothesis has word "not"',
-    'hypothesis has lemma "be"',
-    "hypothesis matches /^an? /",
-    "hypothesis.words - premise.words > 2",
-)
 
 
 def first_page(quick: bool) -> list[Measurement]:
@@ -125,7 +99,7 @@ def verdict(quick: bool) -> list[Measurement]:
     empty rerun, they are relative to the explanation alone; the verdict, which precedes them, to both together."""
     names = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
     with chromium() as browser, empty_page() as empty, server(empty) as plain, server() as own:
-        rerun = _reruns(browser, plain)
+        rerun = reruns(browser, plain)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{own.address}/?model={MODEL}")
         page.locator(PAGES[""][2]).first.wait_for(timeout=60_000)
@@ -177,100 +151,16 @@ def motion(quick: bool) -> list[Measurement]:
     ]
 
 
-def desk(quick: bool) -> list[Measurement]:
-    """Time for filters, slices and the confusion matrix of the Error desk, computed alone and on the page, and the
-    server's memory. The page's threshold for 10,000 rows is three empty Streamlit reruns plus 200 ms."""
-    with chromium() as browser, empty_page() as empty:
-        with server(empty) as plain:
-            rerun = _reruns(browser, plain)
-        with _stored_run(DESK_ROWS) as folder:
-            measured = [*_computed(folder, 100), *_on_the_page(browser, folder, quick, round(3 * rerun + 200))]
-        if not quick:
-            with _stored_run(1_000_000) as folder:
-                measured += [*_computed(folder, 2000), *_on_the_page(browser, folder, quick, 2000)]
-    return measured
-
-
-@contextlib.contextmanager
-def _stored_run(rows: int) -> Iterator[Path]:
-    """A desk's folder with a run of this many rows, which repeats the same :data:`DESK_ROWS` pairs."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        known = read(pairs_file(folder / "pairs.jsonl", DESK_ROWS)).rows
-        for repeated in sorted({1, rows // DESK_ROWS}):
-            texts = tuple(replace(row, id=str(i)) for i, row in enumerate(known * repeated))
-            chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(texts))
-            dataset = Dataset("rows", "", texts, sha256=f"{repeated:064x}")
-            predictions = [Predictions.of(load_named(MODEL), chances)]
-            run_folder.save(dataset, predictions, store.folder_of(dataset.sha256, folder))
-            if repeated == 1:  # the features of a million texts take minutes
-                open_table(run_folder.load(store.folder_of(dataset.sha256, folder)))
-                features = pq.read_table(store.folder_of(dataset.sha256, folder) / run_folder.FEATURES)
-            repeats = pa.concat_tables([features] * repeated)
-            pq.write_table(repeats, store.folder_of(dataset.sha256, folder) / run_folder.FEATURES)
-        yield store.folder_of(dataset.sha256, folder)
-
-
-def _computed(folder: Path, bar: float) -> list[Measurement]:
-    """The slowest filter, both tables of slices, the confusion matrix and the search for slices, without the page."""
-    run = run_folder.load(folder)
-    table, rows = open_table(run), len(run.keys)
-    every = np.ones(rows, dtype=bool)
-    *filters, sliced, all_sliced, confused, searched = medians(
-        [
-            *(functools.partial(rows_of, text, table) for text in FILTERS),
-            lambda: saved(run, 0, with_slices(table, {text: text for text in FILTERS})[1]),
-            lambda: scored(run, 0, table),
-            lambda: confusion(run, 0, every, {label: label for label in run.models[0].labels}),
-            lambda: search(run, 0, table),
-        ],
-        5,
-    )
-    number = f"of {rows:,} rows"
-    return [
-        Measurement(f"error desk: the slowest filter {number}", max(filters), "ms", bar, note=f"of {len(FILTERS)}"),
-        Measurement(f"error desk: the saved slices {number}", sliced, "ms", bar, note=f"{len(FILTERS)} slices"),
-        Measurement(f"error desk: the slices by every column {number}", all_sliced, "ms", bar),
-        Measurement(f"error desk: the confusion matrix {number}", confused, "ms", bar),
-        Measurement(f"error desk: the search for slices {number}", searched, "ms", 5000),
-    ]
-
-
-def _on_the_page(browser: Browser, folder: Path, quick: bool, bar: float) -> list[Measurement]:
-    """The slowest filter on the page, and the peak of the server's memory while it filters, searches for slices and
-    draws the confusion matrix."""
-    run = run_folder.load(folder)
-    with server(PAIRLENS_DESK=str(folder.parents[1]), PAIRLENS_DB="") as own:
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        file, model = store.short(run.dataset.sha256), store.short(run.models[0].sha256)
-        address = f"{own.address}/error-desk?file={file}&models={model}"
-        page.goto(address)
-        number = f"of {len(run.keys):,} rows"
-        rows = page.get_by_text(re.compile(rf"^[\d,]+ {number}"))
-        rows.first.wait_for(timeout=300_000)
-        taken = [_answer(page, "Filter", text, rows) for text in FILTERS[: 2 if quick else None]]
-        for view, heading in (("slices", "Found slices"), ("scores", "Confusion")):
-            page.goto(f"{address}&view={view}")
-            page.get_by_role("heading", name=heading).first.wait_for(timeout=120_000)
-        page.close()
-        status = Path(f"/proc/{own.process.pid}/status").read_text()
-    memory = int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
-    return [
-        Measurement(f"error desk: the slowest filter {number}, on the page", max(taken), "ms", bar),
-        Measurement(f"error desk: the server’s peak memory, {number}", memory, "MB", 1500),
-    ]
-
-
-def _reruns(browser: Browser, empty: StartedApp) -> float:
+def reruns(browser: Browser, empty: StartedApp) -> float:
     """Median milliseconds for a rerun of the empty page."""
     page = browser.new_page()
     page.goto(empty.address)
     shown = page.get_by_text(re.compile(r"^run \d+"))
     shown.wait_for(timeout=60_000)
-    return statistics.median(_answer(page, "Text", f"x{n}", shown) for n in range(10))
+    return statistics.median(answer(page, "Text", f"x{n}", shown) for n in range(10))
 
 
-def _answer(page: Page, label: str, text: str, shown: Locator) -> float:
+def answer(page: Page, label: str, text: str, shown: Locator) -> float:
     """Milliseconds from pressing Enter in a text box until an element's text changes."""
     page.wait_for_timeout(3000)  # wait for effects of the last answer to end
     box, before = page.locator(f"input[aria-label^={label}]").first, shown.first.inner_text()
