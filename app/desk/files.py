@@ -16,6 +16,7 @@ from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
 from core.data.corrected import CorrectedFile
 from core.desk import charts, store
+from core.desk.adapted_run import HELD_OUT
 from core.desk.against import against
 from core.desk.agreement import agreement, label_agreement
 from core.desk.exchange import tags_to_csv, to_csv, to_json
@@ -102,7 +103,7 @@ def _corrected(opened: OpenRun) -> None:
     if made is None:
         st.button("Write the corrected file", key="desk correct", on_click=lambda: attempt(make))
         return
-    name = re.sub(r"(\.\w+)+$", "", opened.run.dataset.name)
+    name = re.sub(r"(\.\w+)+$", "", opened.run.dataset.name.removesuffix(HELD_OUT))
     page_style.download("Corrected file", made.content, f"{name}-corrected{made.suffix}", framed=True)
     if made.left_out:
         page_style.note(f"Without {counted(made.left_out, 'broken row')} of the file.")

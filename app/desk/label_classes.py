@@ -47,6 +47,11 @@ def draw(opened: OpenRun) -> None:
 
 
 def _sources(opened: OpenRun) -> Mapping[str, list[str]]:
-    """The names of classes that the file or a model has, by where they are from."""
+    """The names of classes that the file or a model has, by where they are from; equal ones once."""
     found = {"the file": [*opened.run.spellings.values()][:50]}
-    return found | {model.title: [*model.labels] for model in opened.run.models if len(model.labels) > 1}
+    offered = {frozenset(found["the file"])}
+    for model in opened.run.models:
+        if len(model.labels) > 1 and frozenset(model.labels) not in offered:
+            offered.add(frozenset(model.labels))
+            found[model.title] = [*model.labels]
+    return found

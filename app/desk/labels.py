@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import all_tags, annotator, drawing, label_check, label_classes, suggesting, unsaved
-from app.desk.open_run import PAGE, OpenRun, attempt, lines, show, switch
+from app.desk.open_run import PAGE, OpenRun, attempt, lines, row_title, show, switch
 from app.desk.row_tags import history, widget_key
 from app.desk.rows import STYLE, ordered
 from app.pair_form import once
@@ -138,7 +138,7 @@ def _texts(opened: OpenRun, row: Example, key: str) -> None:
     shown = [(roles.first, row.first), (roles.second, row.second)]
     if st.session_state.get("desk label file"):
         shown.append(("label of the file", row.shown_label or "none"))
-    page_style.heading(f"Row {key}")
+    page_style.heading(row_title(key))
     st.html(render("desk/row.html", texts=[(role, text) for role, text in shown if text], models=()))
 
 
@@ -286,7 +286,7 @@ def _to_decide(opened: OpenRun) -> None:
         left, right = st.columns([1, 1], gap="medium")
         with left:
             texts = [] if row is None else [f"“{text}”" for text in (row.first, row.second) if text]
-            lines([f"Row {key}", *texts])
+            lines([row_title(key), *texts])
         with right:
             lines(_said(opened.state, key))
             with st.container(horizontal=True, gap="small"):

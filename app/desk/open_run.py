@@ -254,6 +254,11 @@ def show_run(file: str, models: Iterable[str], view: str = "rows") -> None:
     PAGE.set(PAGE.state.updated(file=store.short(file), models=first, view=view))
 
 
+def row_title(key: str) -> str:
+    """A row's heading, from its id."""
+    return page_style.capital(key) if key.startswith("line ") else f"Row {key}"
+
+
 def attempt(change: Callable[[], None]) -> None:
     """Makes a change, or shows in one sentence why it was rejected."""
     PAGE.touch()

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_effects, row_map, row_tags
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, row_title, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
@@ -223,7 +223,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
 
     head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
-        page_style.heading(f"Row {key}")
+        page_style.heading(row_title(key))
     for label, icon, target in (
         ("Previous row", "chevron_left", neighbour(-1)),
         ("Next row", "chevron_right", neighbour(1)),

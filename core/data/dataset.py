@@ -78,6 +78,8 @@ class SourceFile:
     size: int
     columns: Mapping[str, object] | None
     """The columns that the user picked, as fields of :class:`core.data.picked.Picked`."""
+    rows: tuple[int, ...] | None = None
+    """Indices of the data set's rows in the file; None if it has all."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from core.checkpoint.unlisted import discard, new_name
 from core.data import Dataset, Example
 from core.data.labels import graded
 from core.data.split import parts
-from core.desk import store
+from core.desk import source, store
 from core.desk.jobs import Job, Written
 from core.desk.prediction import predict_with
 from core.errors import DeskError
@@ -35,6 +35,8 @@ from core.json_types import LENIENT, checked
 from core.training_progress import Epoch
 from core.wording import counted
 
+HELD_OUT = ", held out"
+"""Ends the name of a run of a file's held-out rows."""
 _SHARE = 0.2
 _LARGEST = 4 << 20
 _CHOSEN_ONCE = 20
@@ -122,12 +124,13 @@ def remarks(dataset: Dataset, divided: Division) -> list[str]:
 
 
 def held_out_rows(dataset: Dataset, divided: Division) -> Dataset:
-    """The data set of the run: the held-out rows and those without a label, in the order of the file."""
+    """The data set of the run: the held-out rows and those without a label, in the order of the file. Its source is the
+    whole file, so that labels corrected on the run reach the rows to learn from."""
     rows = np.sort(np.concatenate([divided.held_out, divided.unlabelled]))
     sha256 = hashlib.sha256(f"{dataset.sha256} held out".encode() + rows.astype("<i8").tobytes()).hexdigest()
-    return replace(
-        dataset, name=f"{dataset.name}, held out", rows=tuple(dataset.rows[at] for at in rows), sha256=sha256
-    )
+    whole = dataset.source and replace(dataset.source, sha256=sha256, rows=tuple(rows.tolist()))
+    kept = tuple(dataset.rows[at] for at in rows)
+    return replace(dataset, name=f"{dataset.name}{HELD_OUT}", rows=kept, sha256=sha256, source=whole)
 
 
 def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[str, str]) -> Job:
@@ -147,6 +150,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
             job.doing, job.done = "predicting", read
             sha256 = predict_with(job, run, name, {})
             keep_beside(run.sha256, sha256, beside)
+            source.keep(run)
         except BaseException:
             discard(name)
             for left in {*store.unfinished()} - before:

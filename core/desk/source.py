@@ -41,7 +41,8 @@ def keep(dataset: Dataset) -> None:
         folder = store.folder_of(dataset.sha256)
         with whole_file(folder / _BYTES) as scratch:
             scratch.write_bytes(source.packed)
-        write_whole(folder / _FACTS, json_text({"name": source.name, "size": source.size, "columns": source.columns}))
+        facts = {"name": source.name, "size": source.size, "columns": source.columns, "rows": source.rows}
+        write_whole(folder / _FACTS, json_text(facts))
 
 
 def corrections(run: Run, state: FileState) -> dict[int, NewLabel]:
@@ -51,8 +52,8 @@ def corrections(run: Run, state: FileState) -> dict[int, NewLabel]:
 
 
 def corrected_file(run: Run, labels: Mapping[int, NewLabel]) -> CorrectedFile:
-    """The run's file with these labels; its rows as CSV if the run does not have the file, or the file has no columns
-    to write labels into."""
+    """The run's file with these labels, with all its rows even if the run has only those held out; the run's rows as
+    CSV if it does not have the file, or the file has no columns to write labels into."""
     try:
         facts = read_json(run.folder / _FACTS)
         content = pa.decompress((run.folder / _BYTES).read_bytes(), facts["size"], codec="zstd", asbytes=True)
@@ -60,7 +61,8 @@ def corrected_file(run: Run, labels: Mapping[int, NewLabel]) -> CorrectedFile:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, Path(facts["name"]).name)
             path.write_bytes(content)
-            return corrected(path, labels, columns)
+            rows = facts.get("rows")
+            return corrected(path, labels if rows is None else {rows[at]: new for at, new in labels.items()}, columns)
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException, NotRewritableError):
         names = ("text", "") if run.single else ("question", "answer") if run.dataset.ranking else run.text_columns
         return as_table(run.dataset.rows, (names[0], names[1]), labels)

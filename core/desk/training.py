@@ -28,7 +28,7 @@ from core.checkpoint.unlisted import TRAINING, checksum, folder_of, new_name, re
 from core.data import Dataset, Example
 from core.data.labels import key
 from core.data.split import parts
-from core.desk import store, trainer
+from core.desk import source, store, trainer
 from core.desk.adapted_run import Division, StandingBeside, held_out_rows, keep_beside
 from core.desk.jobs import Cancelled, Job, Written, server_ends
 from core.desk.prediction import predict_with
@@ -232,6 +232,7 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
             _remove_empty(plan.folder)
         raise
     shutil.rmtree(run, ignore_errors=True)
+    source.keep(plan.test)
     store.put_first(plan.test.sha256, [sha256])
     return plan.test.sha256, [sha256]
 

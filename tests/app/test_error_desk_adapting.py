@@ -16,7 +16,8 @@ from core import training_progress
 from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_card
 from core.checkpoint.unlisted import TRAINING, base_of, folder_of
 from core.data import read
-from core.desk import store, trainer, training
+from core.data.corrected import NewLabel
+from core.desk import source, store, trainer, training
 from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
 from core.desk.jobs import TRAININGS, Cancelled
 from core.errors import DeskError, UserError
@@ -97,6 +98,13 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     assert base_of(model.model) == "test-light" and model.model not in [*available()]
     assert (model.roles.first, model.roles.second, model.roles.judged) == ("Report", "Follow-up", "Follow-up")
     assert set(model.labels) == {SAME, OTHER} and load_named(model.model).labels == model.labels
+    # A label corrected here goes into the whole file, for the next round, under the file's own headers.
+    before = (tmp_path / "events.csv").read_text(encoding="utf-8").splitlines()
+    made = source.corrected_file(store.open_run(run.sha256), {2: NewLabel("unclear", "Ann")})
+    after = made.content.decode().splitlines()
+    assert after[0] == f"{before[0]},label_before,label_by" and len(after) == len(before) == 41
+    changed = [place for place, line in enumerate(after) if line.endswith(",Ann")]
+    assert [f"line {place + 1}" for place in changed] == [store.open_run(run.sha256).keys[2]]
     # Another visitor's offer stands; this session lists the model, and its training rows are scored apart.
     other = opened("events.csv")
     check_columns(other)

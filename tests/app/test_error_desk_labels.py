@@ -150,6 +150,7 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
     save_file({"p": np.array([0.9, 0.2, 0.1, 0.8])}, run.folder / "label-check.safetensors", {"state": _state(run)})
     app = opened(data, "Ann")
     next(one for one in app.button if one.key == "desk classes of the file").click().run()
+    assert "Line 2" in texts(app) and "Row line" not in texts(app)
     assert Annotations(open_database()).state(data.sha256).classes == {1: "No", 2: "yes"}
     assert texts(app).count("<dt>premise</dt>") == texts(app).count("<dt>hypothesis</dt>") == 1
     press(app, "No")  # of a row that is none of them
