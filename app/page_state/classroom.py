@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
+from app.examples import EXAMPLES, suiting
 from app.page_state.codec import PageState, one_of, parameter
 from core.errors import UserError
 from core.rooms.room import BREAK, GUESS, TEACH, code_in
@@ -34,6 +35,14 @@ class ClassroomState(PageState):
     first: str = parameter("")
     second: str = parameter("")
     gold: str = parameter("")
+
+    def with_pair(self, models: Mapping[str, str]) -> Self:
+        """A copy with the first example for its model, unless the page before showed a pair."""
+        examples = [] if self.first or self.second else suiting(models.get(self.model or ""), EXAMPLES)
+        if not examples:
+            return self
+        first, second = examples[0].texts[0].now
+        return self.updated(first=first, second=second, gold=examples[0].gold)
 
     def suited(self, models: Mapping[str, str]) -> Self:
         return self if self.model in models else replace(self, model=next(iter(models), None))

@@ -68,7 +68,7 @@ def _opening(names: dict[str, str]) -> None:
 
     def opened() -> None:
         room = open_room(rooms().engine, own_models.maker(), PAGE.state.model or "", word)
-        PAGE.change(room=room.code)
+        PAGE.set(PAGE.state.with_pair(PAGE.models).updated(room=room.code))
 
     st.button("Open a room", type="primary", on_click=attempt, args=(opened,))
     joining.reachable()

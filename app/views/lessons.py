@@ -86,8 +86,10 @@ def main() -> None:
             page_style.download(f"Handout {label}", make, f"{stem}-{name}.html", ":material/print:", framed=True)
         numbers = partial(numbers_csv, lesson, evaluated)
         page_style.download("Numbers (CSV)", numbers, f"{stem}.csv", ":material/table:", framed=True)
-        room = {"model": next(iter(lesson.compared or lesson.checkpoints), ""), **{**lesson.texts, **texts}}
-        page_style.page_link("classroom", {key: text for key, text in room.items() if text}, "Open a room for a class")
+        # The step's model and sentences. Without them, a room begins with Explore's.
+        model = lesson.steps[step - 1].opens or evaluated.checkpoint
+        room = ({"model": model} if model else {}) | lesson.texts | texts
+        page_style.page_link("classroom", room, "Open a room for a class")
 
 
 def _lines() -> list[str]:

@@ -7,6 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from app import own_models, preloading
+from app.examples import EXAMPLES
+from app.pairs import Pair
 from app.rooms import address as addresses
 from app.rooms import rounds
 from app.rooms.address import address, only_here, picture
@@ -130,6 +132,9 @@ def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
     assert "This room is closed, or another browser opened it." in sentences(eve)[0]
     assert "Nobody is in the room yet" not in html(eve)
     assert not [one for one in eve.button if one.label.startswith("Back to")]
+    bare, _ = opened(model="test-light")
+    assert Pair(query(bare)["first"], query(bare)["second"]) == EXAMPLES[0].texts[0], "a room begins with a pair"
+    assert query(bare)["gold"] == EXAMPLES[0].gold
 
 
 def test_a_server_forgets_rooms_after_a_day_even_if_nobody_comes(me, monkeypatch):

@@ -32,6 +32,12 @@ def test_a_lesson_opens_at_the_step_of_its_link_with_all_steps_drawn(name):
         assert shown["lit"]
     assert not sentences(app)
     assert moving(data), "numbers travel to a later step's"
+    (room,) = [dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")]
+    model = room.pop("model", "")
+    assert (
+        model == steps[-1].opens or f"({model})" in data["footer"][0] or (not model and "by hand" in data["footer"][0])
+    )
+    assert room == data["texts"], "a room begins with what the step shows"
 
 
 def moving(data):
