@@ -13,25 +13,20 @@ from collections.abc import Generator
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import pytest
-from filelock import FileLock
+
+from tests.parallel import Run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--processes", type=int, default=1, help="how many processes run the tests")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """In a new checkout, compiling all modules, with their assertions rewritten, takes as long as importing them. So
-    one of the test processes, which start together, does it first, and the others read what it wrote. What is imported
-    stays: a search for garbage among it would be a fifth of the work."""
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported stays: a search for garbage among it would be a fifth of the work."""
     gc.disable()
     try:
-        if "PYTEST_XDIST_WORKER" not in os.environ:
-            return (yield)
-        compiled = session.config._tmp_path_factory.getbasetemp().parent / "compiled"  # type: ignore[attr-defined]
-        with FileLock(compiled.with_suffix(".lock")) as lock:
-            if compiled.exists():
-                lock.release()
-            result = yield
-            compiled.touch()
-        return result
+        return (yield)
     finally:
         gc.enable()
 
@@ -40,6 +35,15 @@ def pytest_collection_finish() -> None:
     """No search for garbage has to go through all that was imported again: a tenth of the pages' tests was spent so."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """In several processes, if asked for and if all tests could be collected."""
+    if session.config.option.processes == 1 or session.config.option.collectonly or session.testsfailed:
+        return None
+    Run(session).run(session.config.option.processes)
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)
