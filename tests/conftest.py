@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import sys
@@ -15,6 +16,13 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 import pytest
 
 from tests.parallel import Run
+
+LATE = (
+    *("sklearn.feature_extraction.text", "sklearn.linear_model", "sklearn.manifold", "sklearn.svm", "openTSNE"),
+    *("scipy.optimize", "scipy.stats", "transformers.models.auto.modeling_auto", "nltk"),
+    *("altair", "plotly.graph_objects"),
+)
+"""Our code imports these when it needs them, so each process of many tests would, for six seconds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,6 +50,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """In several processes, if asked for and if all tests could be collected."""
     if session.config.option.processes == 1 or session.config.option.collectonly or session.testsfailed:
         return None
+    for name in LATE if "torch" in sys.modules else ():
+        importlib.import_module(name)
+    gc.freeze()
     Run(session).run(session.config.option.processes)
     return True
 

@@ -1,8 +1,8 @@
-"""Tests in several processes, forked when all tests are collected: importing torch, Streamlit and the tests, and the
-search for garbage among them, cost as much as forty of the slower tests, once instead of once a process.
+"""Tests in several processes, which are forked when all tests are collected: to import torch, Streamlit and the tests
+takes 15 seconds of a processor, which each further process would take again.
 
-A process gets one file after the other, so that what a file's tests share is made once; when there are no files left,
-half of what is left of the longest one."""
+A process gets one file after the other, so that what a file's tests share is made once. When no file is left, it gets
+half of what another process has left."""
 
 from __future__ import annotations
 
