@@ -12,11 +12,12 @@ from app.desk import annotator, jobs
 from app.pair_form import once
 from core.adaptation.readers import SUGGESTED
 from core.card import Card, ranked_by
+from core.checkpoint.unlisted import TRAINING
 from core.data import Dataset
 from core.data.labels import Scale, graded, proposed
 from core.desk import store, trainer, training
 from core.desk.adapted_run import Division, adaptation, division, held_out_rows, remarks
-from core.desk.jobs import TRAININGS, Job
+from core.desk.jobs import Job
 from core.desk.training import TrainingJob
 from core.desk.which_reader import ReadersJob, about, which_reader
 from core.errors import UserError
@@ -41,6 +42,8 @@ def finish() -> None:
         if (job.plan.folder / "card.json").is_file():
             own_models.add(job.plan.name)
             kept = f"The test was cancelled; the model is kept: {job.plan.title}."
+        elif (job.plan.folder / TRAINING).is_dir():
+            kept = f"{job.plan.title} is not resumed; its epochs are kept."
     elif job is not None and job.finished and job.written is not None:
         own_models.add(store.header(job.written[0]).models[0].model)
     jobs.finish(JOB, kept, "scores")
@@ -143,11 +146,9 @@ def _what_learns(cards: Mapping[str, Card]) -> bool:
 
 
 def draw_unfinished() -> None:
-    """Lists the visitor's trainings that stopped with their server, or failed, until they are resumed or deleted."""
-    running = {job.plan.name for job in TRAININGS.jobs() if isinstance(job, TrainingJob)}
+    """Lists the visitor's trainings that stopped with their server, were queued when it ended, or failed, until they
+    are resumed or deleted."""
     for one in training.unfinished(own_models.maker()):
-        if one.name in running:
-            continue
         so_far = f" after {counted(one.epochs, 'epoch')}" if one.epochs else ""
         with st.container(horizontal=True, vertical_alignment="center"):
             page_style.notice([f"The training of {one.title} is unfinished{so_far}."])

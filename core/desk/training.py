@@ -1,9 +1,10 @@
 """Trains all weights of a checkpoint further on some rows of a file, and predicts the others: the job behind the desk's
 other offer for a labelled file.
 
-Everything is in the folder ``training`` of the unlisted checkpoint's: the plan with all rows, the trainer's files, its
-output, progress and saved state. A training that was stopped with its server is resumed from there, by any server that
-shares the folder of runs. The finished checkpoint takes the folder's place.
+Everything is in the folder ``training`` of the unlisted checkpoint's: the plan with all rows, which is there as soon as
+the training is queued, the trainer's files, its output, progress and saved state. A training that was stopped with its
+server, or had not begun, is resumed from there, by any server that shares the folder of runs. The finished checkpoint
+takes the folder's place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -93,10 +94,21 @@ class Plan:
 
 @dataclass(eq=False)
 class TrainingJob(Job):
-    """A training with its plan, and its epochs so far."""
+    """A training with its plan, its epochs so far, and its ``lock``, held from now until it has ended: by it other
+    servers know that the training is queued or running."""
 
     plan: Plan = field(kw_only=True)
+    lock: FileLock = field(kw_only=True)
     history: Sequence[Epoch] = field(default=(), init=False)
+
+    def cancel(self) -> None:
+        """Stops it. One that is queued leaves nothing, or waits to be resumed if it has epochs."""
+        super().cancel()
+        if self.future.cancelled():
+            run = self.plan.folder / TRAINING
+            if not _history(run):
+                _remove(self.plan, run)
+            self.lock.release(force=True)
 
 
 @dataclass(frozen=True)
@@ -172,45 +184,64 @@ def delete(name: str) -> None:
             _remove_empty(folder)
 
 
+def _remove(plan: Plan, run: Path) -> None:
+    """Removes the folder of a training, and that of its checkpoint if there is none."""
+    shutil.rmtree(run, ignore_errors=True)
+    _remove_empty(plan.folder)
+
+
 def _remove_empty(folder: Path) -> None:
-    """Removes the folder of a checkpoint that is not there."""
     if not (folder / "card.json").is_file():
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def training(plan: Plan) -> TrainingJob:
-    """A job that trains as planned, or resumes. One that is cancelled while it trains keeps the best epoch so
-    far, and leaves nothing if there is none."""
+    """A job that trains as planned, or resumes; its plan is stored at once. One that is cancelled while it trains keeps
+    the best epoch so far, and leaves nothing if there is none. Raises DeskError if the plan cannot be stored, or
+    another job trains it."""
+    run = plan.folder / TRAINING
+    lock = FileLock(run / _LOCK, blocking=False, thread_local=False)
 
     def work(job: Job) -> Written:
         assert isinstance(job, TrainingJob)
         remove_old()
-        run = plan.folder / TRAINING
-        store.folder_to_write(plan.test.sha256)  # raises an error without a path
-        run.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(run / _LOCK, blocking=False):
+        with _stored(plan, run, lock):
+            try:
                 return _done(job, plan, run)
-        except Timeout:
-            raise DeskError(f"{plan.title} is being trained by another server already: wait for it") from None
-        except FileError as error:  # without the folder, which visitors should not see
-            raise DeskError(str(error).replace(f"{run}/", "").replace(f"{plan.folder}/", "")) from error
-        except OSError as error:
-            why = error.strerror or "it cannot be written"
-            raise DeskError(f"the training stopped ({why}): free space on the server's disk, and resume it") from error
+            finally:
+                lock.release(force=True)
 
-    return TrainingJob(f"Training {plan.title}", len(plan.learned) + len(plan.test.rows), work, plan=plan)
+    with _stored(plan, run, lock):
+        what = f"Training {plan.title}"
+        return TrainingJob(what, len(plan.learned) + len(plan.test.rows), work, plan=plan, lock=lock)
+
+
+@contextlib.contextmanager
+def _stored(plan: Plan, run: Path, lock: FileLock) -> Iterator[None]:
+    """Stores the plan and locks it. Errors are DeskErrors without the folder, which visitors should not see."""
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+        if not (run / _ABOUT).is_file():
+            stored = replace(plan, test=replace(plan.test, source=None))  # a resumed run lacks the file itself
+            write_whole(run / _PLAN, json_text(asdict(stored)))
+            write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title, "maker": plan.maker}))
+        yield
+    except Timeout:
+        raise DeskError(f"{plan.title} is queued or being trained already: wait for it") from None
+    except FileError as error:
+        raise DeskError(str(error).replace(f"{run}/", "").replace(f"{plan.folder}/", "")) from error
+    except OSError as error:
+        why = error.strerror or "it cannot be written"
+        raise DeskError(f"the training stopped ({why}): free space on the server's disk, and resume it") from error
 
 
 def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
     """Trains, and predicts the held-out rows; what was finished before is not done again."""
     before = {*store.unfinished()}
     try:
+        store.folder_to_write(plan.test.sha256)  # raises an error without a path
         if not (plan.folder / "card.json").is_file():
-            if not (run / _ABOUT).is_file():
-                stored = replace(plan, test=replace(plan.test, source=None))  # a resumed run lacks the file itself
-                write_whole(run / _PLAN, json_text(asdict(stored)))
-                write_whole(run / _ABOUT, json_text({"name": plan.name, "title": plan.title, "maker": plan.maker}))
             _train(job, plan, run)
             _publish(plan, run)
         history = _history(run)
@@ -223,13 +254,11 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
         if not server_ends():
             for left in {*store.unfinished()} - before:
                 store.delete_parts(left)
-            shutil.rmtree(run, ignore_errors=True)
-            _remove_empty(plan.folder)
+            _remove(plan, run)
         raise
     except (UserError, OSError):
         if not _history(run):  # nothing to resume
-            shutil.rmtree(run, ignore_errors=True)
-            _remove_empty(plan.folder)
+            _remove(plan, run)
         raise
     shutil.rmtree(run, ignore_errors=True)
     source.keep(plan.test)

@@ -326,3 +326,25 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     with pytest.raises(DeskError, match="not here any more"):
         training.resumed(left.name)
     assert not training.unfinished("login Ann") and not none.plan.folder.exists() and not TRAININGS.jobs()
+    # One that is queued is nobody's to resume until its server ends; then it is, and cancelled it leaves nothing.
+    queued = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
+    with pytest.raises(DeskError, match="is queued or being trained already"):
+        training.training(queued.plan)
+    assert not training.unfinished("login Ann")
+    name = queued.plan.name
+    del queued
+    (left,) = training.unfinished("login Ann")
+    queued = training.resumed(left.name)
+    assert (left.name, left.epochs) == (name, 0)
+    queued.cancel()
+    assert queued.finished and not queued.plan.folder.exists()
+    # A queued one that has epochs waits for another try.
+    failed = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
+    steps[:] = ["epoch", "full"]
+    failed.run()
+    training.resumed(failed.plan.name).cancel()
+    assert [one.epochs for one in training.unfinished("login Ann")] == [1]
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(training, "write_whole", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(DeskError, match=r"stopped \(No space left on device\): free space"):
+        training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
