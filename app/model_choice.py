@@ -17,6 +17,7 @@ from core.evidence import AttentionMap, Record
 from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
+from core.wording import told_apart
 
 RECOMMENDED = 3
 """How many models of a task come first in its list."""
@@ -125,8 +126,7 @@ def kinds(models: Mapping[str, Listed]) -> dict[str, str]:
 def titles(models: Mapping[str, Listed]) -> dict[str, str]:
     """Display names; a model with an unreadable card keeps its folder's name."""
     out = {name: name if model.card is None else _title(model.card) for name, model in models.items()}
-    often = Counter(out.values())
-    return {name: f"{title} ({name})" if often[title] > 1 else title for name, title in out.items()}
+    return told_apart(out)
 
 
 def _title(card: Card) -> str:

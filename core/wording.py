@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def percent(share: float) -> str:
@@ -51,6 +52,13 @@ def points(difference: float) -> str:
 def counted(count: int, noun: str, ending: str = "s") -> str:
     """A count with its noun: 1 row, 2,000 rows; ``ending``: the plural suffix, as in passes."""
     return f"{count:,} {noun}{'' if count == 1 else ending}"
+
+
+def told_apart(names: Mapping[str, str], letters: int | None = None) -> dict[str, str]:
+    """Names by key, equal ones with the first ``letters`` of their keys (by default all): in a list of options,
+    Streamlit opens the first one of the same text."""
+    often = Counter(names.values())
+    return {key: f"{name} ({key[:letters]})" if often[name] > 1 else name for key, name in names.items()}
 
 
 def together(problems: Sequence[str]) -> str:

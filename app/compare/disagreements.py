@@ -20,7 +20,7 @@ from core.desk import store
 from core.desk.run import Run, RunHeader, RunModel
 from core.errors import UserError
 from core.json_types import JsonObject
-from core.wording import class_names, counted
+from core.wording import class_names, counted, told_apart
 
 LISTED = 12
 """Maximum number of pairs listed."""
@@ -58,13 +58,13 @@ def _run(page: PageSession[CompareState], runs: Sequence[RunHeader]) -> tuple[Ru
         page_style.hint("Predict a file with two models on the Error desk: its pairs can then be searched here.")
         page_style.page_link("error_desk", {}, "New run on the Error desk")
         return None
-    by_file = {run.sha256: run for run in runs}
+    by_file, names = {run.sha256: run for run in runs}, store.names_of(runs)
     file = st.selectbox(
         "Run of the Error desk",
         list(by_file),
         None,
         placeholder="Choose a run with two models",
-        format_func=lambda file: f"{by_file[file].name} ({by_file[file].rows:,})",
+        format_func=names.__getitem__,
         key="disagreements run",
         on_change=page.touch,
     )
@@ -74,13 +74,14 @@ def _run(page: PageSession[CompareState], runs: Sequence[RunHeader]) -> tuple[Ru
     pairs = list(combinations(run.models, 2))
     if len(pairs) == 1:
         return run, pairs[0]
+    titles = told_apart({model.sha256: model.title for model in run.models}, letters=6)
     compared = {page.state.model, *page.state.others}
     first = next((n for n, both in enumerate(pairs) if compared >= {one.model for one in both}), 0)
     place = st.selectbox(
         "Models",
         range(len(pairs)),
         first,
-        format_func=lambda place: " and ".join(model.title for model in pairs[place]),
+        format_func=lambda place: " and ".join(titles[model.sha256] for model in pairs[place]),
         key=f"disagreements models {file}",
         on_change=page.touch,
     )

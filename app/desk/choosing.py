@@ -34,6 +34,7 @@ from core.desk.run import MOST_MODELS, RunHeader, fitting
 from core.errors import DeskError, UserError
 from core.evaluation.probe import suits
 from core.evaluation.suites import SUITES
+from core.wording import told_apart
 
 _JOB = "desk prediction"
 _UNPACKED = 10
@@ -53,17 +54,17 @@ _FINISHED = "A finished run: a filter, a table of rows with gold labels and pred
 def run_choice() -> None:
     """The select boxes for a run and its models, in the sidebar, and the button for a new run."""
     runs = {store.short(run.sha256): run for run in store.runs()}
-    state = PAGE.state
+    state, names = PAGE.state, store.names_of(runs.values())
     st.selectbox(
         "Run",
         list(runs),
         list(runs).index(state.file) if state.file in runs else None,
         placeholder="A new run" if runs else "No run yet",
-        format_func=lambda file: f"{runs[file].name} ({runs[file].rows:,})",
+        format_func=lambda file: names[runs[file].sha256],
         **PAGE.widget("file", lambda file: show_run(file, [model.sha256 for model in runs[file].models])),
     )
     if state.file in runs:
-        models = {store.short(model.sha256): model.title for model in runs[state.file].models}
+        models = told_apart({store.short(model.sha256): model.title for model in runs[state.file].models}, letters=6)
         if models:
             st.multiselect(
                 "Models, A first",

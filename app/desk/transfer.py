@@ -41,7 +41,7 @@ def bring_in(opened: OpenRun) -> None:
             "file, or the same file read by other columns. What is here already stays."
         )
         uploaded = st.file_uploader("Annotations (.json)", ["json"], key="desk annotations")
-        runs = {run.sha256: run.name for run in store.runs() if run.sha256 != opened.file}
+        runs = store.names_of(run for run in store.runs() if run.sha256 != opened.file)
         other = st.selectbox(
             "or another run", list(runs), None, format_func=runs.__getitem__, placeholder="Choose", key="desk other run"
         )

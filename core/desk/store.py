@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -19,6 +19,7 @@ from core.desk import run_folder
 from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, is_run, shared_folder
 from core.desk.run import Run, RunHeader, fitting
 from core.errors import DeskError
+from core.wording import told_apart
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -122,6 +123,11 @@ def runs() -> list[RunHeader]:
             if header.models or header.rows:
                 found.append((state.st_mtime_ns, header))
     return [header for _, header in sorted(found, key=lambda pair: -pair[0])]
+
+
+def names_of(headers: Iterable[RunHeader]) -> dict[str, str]:
+    """The name of each run's file by its checksum, with the number of rows; no two are equal."""
+    return told_apart({run.sha256: f"{run.name} ({run.rows:,})" for run in headers}, letters=6)
 
 
 def unfinished() -> dict[Path, str]:

@@ -103,12 +103,16 @@ def test_two_people_label_a_file_without_labels_and_a_third_decides(tickets):
 def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets, monkeypatch):
     monkeypatch.setattr("core.desk.table.features_of", None)  # of a million rows they take a minute
     store.keep_rows(tickets)
+    store.keep_rows(replace(tickets, sha256="f" * 64))  # a later file with the same name and number of rows
     labelling, annotations, file = Labelling(open_database()), Annotations(open_database()), tickets.sha256
     labelling.add_classes("Ann", file, ["bug", "wish"])
     annotations.deal("Ann", file, ["Ann", "Bob"], 1)
     ann, bob = opened(tickets, "Ann"), opened(tickets, "Bob")
     labelling.rename_class("Bob", file, 1, "defect")
+    shown = next(box for box in ann.selectbox if box.label == "Run")
+    assert shown.options == [f"tickets.csv (4) ({start})" for start in ("ffffff", file[:6])]  # Streamlit goes by these
     press(ann, "bug")
+    assert query(ann)["file"] == file[:16]
     assert "defect" in [one.label for one in ann.button] and "bug" not in [one.label for one in ann.button]
     assert [row.labels for row in annotations.state(file).rows.values()] == [{"Ann": "defect"}]
     assert "You labelled 1 of 2 rows" in texts(ann) and "You labelled 0 of 2 rows" in texts(bob)
