@@ -314,15 +314,15 @@ def keep_unsaved(opened: OpenRun) -> None:
     places = list[unsaved.MarkedPlace]()
     if place is not None:
         key = opened.run.keys[place]
-        values = {f"class {number}": text for number, text in opened.state.classes.items()}
+        values = {one: one for one in map(_class, opened.state.classes)}
         values |= {"unsure": _WORDS[UNSURE], "skip": _WORDS[SKIPPED]}
-        digits = {f"class {number}": str(at) for at, number in enumerate(opened.state.classes, start=1) if at <= 9}
+        digits = {_class(number): str(at) for at, number in enumerate(opened.state.classes, start=1) if at <= 9}
         digits |= {"unsure": "u", "skip": "s"}
 
         def at(kind: str) -> str:
             return f".{unsaved.css_class(_button_key(opened, key, kind))} button"
 
-        controls = [unsaved.Control(at(kind), _MARK, text, digits.get(kind, "")) for kind, text in values.items()]
+        controls = [unsaved.Control(at(kind), _MARK, value, digits.get(kind, "")) for kind, value in values.items()]
         note = f".{unsaved.css_class(_note_key(opened, key))} textarea"
         controls.append(unsaved.Control(note, _NOTE))
         places.append(unsaved.MarkedPlace(f"row {key}", _marks(opened.state, key, name), controls))
@@ -330,8 +330,8 @@ def keep_unsaved(opened: OpenRun) -> None:
     for key in (*st.session_state.get("desk labelled", []), *label_disagreements(opened.state.rows)[:MOST_DECIDED]):
         if f"row {key}" not in known:
             decisions = [
-                unsaved.Control(f".{unsaved.css_class(deciding(key, str(number)))} button", _DECISION, text)
-                for number, text in opened.state.classes.items()
+                unsaved.Control(f".{unsaved.css_class(deciding(key, str(number)))} button", _DECISION, _class(number))
+                for number in opened.state.classes
             ]
             places.append(unsaved.MarkedPlace(f"row {key}", _marks(opened.state, key, name), decisions))
             known.add(f"row {key}")
@@ -339,10 +339,20 @@ def keep_unsaved(opened: OpenRun) -> None:
     def saved(place: str) -> unsaved.Marks:
         return _marks(opened.annotations.state(opened.file), place.partition(" ")[2], name)
 
-    unsaved.keep(opened.file, places, saved)
+    def text(mark: str, value: str) -> str:
+        classes = {_class(number): name for number, name in opened.annotations.state(opened.file).classes.items()}
+        return value if mark == _NOTE else classes.get(value, value)
+
+    unsaved.keep(opened.file, places, saved, text)
+
+
+def _class(number: int) -> str:
+    """A class as a mark, which a new name for it does not change."""
+    return f"class {number}"
 
 
 def _marks(state: FileState, row: str, name: str) -> unsaved.Marks:
-    own = state.row(row)
-    decision = own.decision.label if own.decision else None
-    return {_MARK: labelled(state, row, name), _NOTE: own.notes.get(name, ""), _DECISION: decision}
+    own, classes = state.row(row), {text: _class(number) for number, text in state.classes.items()}
+    label = classes.get(own.labels[name]) if name in own.labels else labelled(state, row, name)
+    decision = classes.get(own.decision.label) if own.decision else None
+    return {_MARK: label, _NOTE: own.notes.get(name, ""), _DECISION: decision}

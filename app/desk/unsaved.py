@@ -53,9 +53,14 @@ def css_class(key: str) -> str:
     return f"st-key-{key.replace(' ', '-')}"
 
 
-def keep(file: str, places: Sequence[MarkedPlace], saved: Callable[[str], Marks]) -> None:
+def keep(
+    file: str,
+    places: Sequence[MarkedPlace],
+    saved: Callable[[str], Marks],
+    text: Callable[[str, str], str] = lambda mark, value: value,
+) -> None:
     """Keeps changes at these places of a file in the browser, and reports lost ones. ``saved``: a place's marks in
-    the log, without those that the log cannot tell."""
+    the log, without those that the log cannot tell; ``text``: how the value of a mark is shown."""
 
     def report(all_lost: Sequence[Mapping[str, Any]]) -> str:
         sentences = []
@@ -64,7 +69,7 @@ def keep(file: str, places: Sequence[MarkedPlace], saved: Callable[[str], Marks]
             value = clean(value, LONGEST_NOTE) if isinstance(value, str) else value
             if lost["file"] == file and saved(place).get(mark, value) != value:
                 outcome = "taken away: take it away again" if value is False else "saved: set it again"
-                outcome = f"saved: “{value}”" if isinstance(value, str) else outcome
+                outcome = f"saved: “{text(mark, value)}”" if isinstance(value, str) else outcome
                 sentences.append(f"{mark} on {place} was not {outcome}.")
         return " ".join(sentences)
 

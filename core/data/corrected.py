@@ -28,6 +28,7 @@ from core.data.structured import one_row_a_line
 from core.data.table import MAX_DOCUMENT_LINES, DataTable
 from core.data.workbook import as_text
 from core.spreadsheet import neutral
+from core.wording import counted
 
 _ADDED = (LABEL_BEFORE, CORRECTED_BY)
 
@@ -228,4 +229,4 @@ def notes_on(rows: Sequence[Example], name: str) -> list[str]:
         return []
     changed = sum(key(row.columns[LABEL_BEFORE]) != key(row.label_text) for row in decided)
     before = name.replace("-corrected", "")
-    return [f"corrected from {before}: {len(decided):,} labels decided by people, {changed:,} of them changed"]
+    return [f"corrected from {before}: {counted(len(decided), 'label')} decided by people, {changed:,} changed"]

@@ -111,8 +111,13 @@ def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets
     labelling.rename_class("Bob", file, 1, "defect")
     shown = next(box for box in ann.selectbox if box.label == "Run")
     assert shown.options == [f"tickets.csv (4) ({start})" for start in ("ffffff", file[:6])]  # Streamlit goes by these
+    (kept,) = [data for data in components(ann) if "places" in data]
     press(ann, "bug")
     assert query(ann)["file"] == file[:16]
+    # What the browser kept of the click is what the log has now, though its name is another one.
+    (shown,) = [data for data in components(ann) if "places" in data]
+    marks = {place["name"]: place["marks"]["Your label"] for place in shown["places"]}
+    assert marks["row t1"] == kept["places"][0]["controls"][0]["value"] is not None
     assert "defect" in [one.label for one in ann.button] and "bug" not in [one.label for one in ann.button]
     assert [row.labels for row in annotations.state(file).rows.values()] == [{"Ann": "defect"}]
     assert "You labelled 1 of 2 rows" in texts(ann) and "You labelled 0 of 2 rows" in texts(bob)

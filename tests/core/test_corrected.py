@@ -41,7 +41,7 @@ def same_but_labels(before, after):
         told = (SPELLED[index], CORRECTIONS[index].by) if index in CORRECTIONS else ("", "")
         assert (new.columns["label_before"], new.columns["label_by"]) == told
     (note,) = after.notes
-    assert note.startswith("corrected from x.") and "2 labels decided by people, 1 of them changed" in note
+    assert note.startswith("corrected from x.") and "2 labels decided by people, 1 changed" in note
 
 
 @pytest.mark.parametrize(("end", "mark", "delimiter"), [("\n", "", ","), ("\r\n", "\ufeff", ";")])

@@ -143,6 +143,7 @@ def _labelling(browser: Browser, folder: Path) -> list[Measurement]:
     number = f"of {len(run.keys):,} rows"
     with server(PAIRLENS_DESK=str(folder.parents[1]), PAIRLENS_DB="") as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(300_000)
         page.goto(f"{own.address}/error-desk")
         page.get_by_label("Your name", exact=True).fill("Ann")
         page.get_by_label("Your name", exact=True).press("Enter")
@@ -150,7 +151,7 @@ def _labelling(browser: Browser, folder: Path) -> list[Measurement]:
         started = time.perf_counter()
         page.goto(f"{own.address}/error-desk?file={store.short(run.dataset.sha256)}&view=labels", wait_until="commit")
         row = page.get_by_role("heading", name=re.compile(r"^Row \d+$"))
-        row.wait_for(timeout=300_000)
+        row.wait_for()
         opened = time.perf_counter() - started
         page.get_by_role("button", name=re.compile("^Add the classes of")).first.click()
         page.get_by_text("Which row comes next", exact=True).click()
