@@ -14,6 +14,7 @@ from core.effects.offers import offers_for
 from core.effects.question import Question
 from core.effects.turning import _with_articles
 from core.evaluation.faithfulness_table import moved_elsewhere
+from core.evidence import layer_routes
 from core.explain import explain
 from core.lessons import evaluate, lessons
 from core.lessons.lesson import LessonError, said
@@ -120,3 +121,15 @@ def test_cards_name_unavailable_runs():
     assert missing["nli-attconv-light"] == ("nli-attconv-light-without-pairs",)
     assert missing["para-adaqa"]
     assert missing["fever-attconv"] == missing["fever-two-sided"] == missing["as-adaqa"] == ()
+
+
+def test_only_a_word_that_restores_half_of_the_difference_is_said_to_hold_it():
+    two, special, none, many = (0.9, 0.1), (0.0, 1.0), (0.02, 0.07), "in several words’ states together"
+    for states, expected in {
+        (two, two): "stays in the states of “two” through all 2 layers.",
+        (none, none): f"is {many} through all 2 layers.",
+        (two, none, special): "is mainly in the states of “two” up to layer 1 of 3, from layer 3 in the special tokens",
+        (none, two, two): f"is {many} up to layer 1 of 3, from layer 2 in “two”.",
+        (two, none): f"is mainly in the states of “two” up to layer 1 of 2, from layer 2 {many}.",
+    }.items():
+        assert layer_routes.sentence_of("It", ("two", layer_routes.SPECIAL), states).startswith(f"It {expected}")

@@ -92,6 +92,11 @@ class LayerRoutes(Record, kind="layer_routes"):
         return csv_text(["part", "layer", "number", "name", "share"], rows)
 
 
+HALF = 0.5
+"""The difference is said to be in one word's states if they restore at least this share."""
+SPREAD = "in several words’ states together"
+
+
 def _strongest(heads: Matrix, most: int = 5) -> list[str]:
     ranked = sorted(
         ((abs(share), share, layer, head) for layer, row in enumerate(heads, 1) for head, share in enumerate(row, 1)),
@@ -101,12 +106,16 @@ def _strongest(heads: Matrix, most: int = 5) -> list[str]:
 
 
 def sentence_of(subject: str, words: Sequence[str], states: Matrix) -> str:
-    """Where the difference lies, from layer to layer: in the states of the word that restores most after each."""
+    """Where the difference lies, from layer to layer: in the states of the word that restores most of it after each,
+    or in several words' if none restores half."""
     names = [f"the {word}" if word == SPECIAL else f"“{word}”" for word in words]
-    strongest = [names[max(range(len(row)), key=row.__getitem__)] for row in states]
+    strongest = [names[row.index(max(row))] if max(row) >= HALF else "" for row in map(list, states)]
     first, final, last = strongest[0], strongest[-1], len(strongest)
     if {*strongest} == {first}:
-        return f"{subject} stays in the states of {first} through all {last} layers."
+        where = f"stays in the states of {first}" if first else f"is {SPREAD}"
+        return f"{subject} {where} through all {last} layers."
     until = next(at for at, name in enumerate(strongest) if name != first)
     since = last - next(at for at, name in enumerate(strongest[::-1]) if name != final) + 1
-    return f"{subject} is mainly in the states of {first} up to layer {until} of {last}, from layer {since} in {final}."
+    begins = f"mainly in the states of {first}" if first else SPREAD
+    ends = f"in {final}" if final else SPREAD
+    return f"{subject} is {begins} up to layer {until} of {last}, from layer {since} {ends}."
