@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.pages import come_to_rest, downloaded, type_into
+from tests.app.pages import PATIENCE, come_to_rest, downloaded, type_into
 from tests.core.made_up_runs import ROWS, taxi
 
 pytestmark = pytest.mark.browser
@@ -23,6 +23,17 @@ def click_mark(page):
     expect(mark).to_be_visible()
     come_to_rest(page)
     mark.click(force=True)  # on the number in its middle
+
+
+def on_a_phone_nothing_is_wider_than_the_screen(page):
+    expect(page.locator(CHART).first).to_be_visible()
+    for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export"):
+        come_to_rest(page)
+        page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
+        if view not in ("Rows", "Export"):
+            page.wait_for_url(re.compile(f"view={view.split()[-1].lower()}"))
+        come_to_rest(page)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view
 
 
 def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
@@ -154,8 +165,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
 
     # The browser remembers the name, the address does not hold it.
     again = page.context.new_page()
-    again.goto(page.url)
+    again.set_default_timeout(1000 * PATIENCE)
+    again.set_viewport_size({"width": 390, "height": 844})
+    again.goto(f"{page.url.partition('?')[0]}?{re.search('file=[0-9a-f]+&models=[0-9a-f]+', page.url)[0]}")
     expect(again.get_by_role("textbox", name="Your name")).to_have_value("Ann of the browser")
+    on_a_phone_nothing_is_wider_than_the_screen(again)
 
     alone = browser.new_context(offline=True).new_page()
     wrong = []
@@ -174,19 +188,3 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     assert alone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert wrong == []
     alone.context.close()
-
-
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
-    page = open_page("/error-desk", wait="[data-testid=stFileUploader]", viewport={"width": 390, "height": 844})
-    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
-    expect(page.get_by_role("button", name="Predict")).to_be_visible()
-    come_to_rest(page)
-    page.get_by_role("button", name="Predict").click()
-    expect(page.locator(CHART).first).to_be_visible()
-    for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export"):
-        come_to_rest(page)
-        page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
-        if view not in ("Rows", "Export"):
-            page.wait_for_url(re.compile(f"view={view.split()[-1].lower()}"))
-        come_to_rest(page)
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view
