@@ -129,17 +129,18 @@ def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: C
     with st.container(key=f"correction {place}"):
         texts = _quoted(one.pair)
         page_style.note(texts)
-        left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
+        row = st.container(horizontal=True, vertical_alignment="center", gap="small")  # columns would stack on a phone
         labels = list(dict.fromkeys([*base.labels, one.label]))
-        left.selectbox(
+        row.selectbox(
             f"Right class of {page_style.plain(texts)}",
             labels,
             labels.index(one.label),
             format_func=lambda label: names.get(label, label),
             label_visibility="collapsed",
+            width=130,
             **page.widget(f"class {place} {one.first} {one.second} {one.label}", change),
         )
-        right.button(
+        row.button(
             "", icon=":material/delete:", help="Remove this correction", key=f"remove correction {place}",
             on_click=remove, type="tertiary",
         )  # fmt: skip

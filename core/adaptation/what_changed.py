@@ -55,11 +55,12 @@ class KindEffect(NamedTuple):
 
 @dataclass(frozen=True)
 class WhatChanged:
-    """The effect of corrections at one strength of the pull. ``learned``: how many corrected pairs have their right
-    class now; ``kinds``: worst losses first."""
+    """The effect of corrections at one strength of the pull. ``stood``, ``learned``: how many corrected pairs had their
+    right class before, and have it now; ``kinds``: worst losses first."""
 
     pull: float
     corrections: int
+    stood: int
     learned: int
     kinds: tuple[KindEffect, ...]
 
@@ -72,7 +73,8 @@ class WhatChanged:
     def sentence(self) -> str:
         """The effect in one sentence."""
         verb = "stands" if self.corrections == 1 else "stand"
-        said = f"{self.learned} of {counted(self.corrections, 'correction')} now {verb}"
+        before = f" ({self.stood} did before)" if self.stood else ""
+        said = f"{self.learned} of {counted(self.corrections, 'correction')} now {verb}{before}"
         if not self.kinds:
             return f"{said}."
         wrong = sum(one.total - one.before for one in self.kinds)
@@ -131,9 +133,11 @@ def compared(
                     test.suite.title, str(kind), len(was), int(was.sum()), int(now.sum()), *counts, mcnemar(was, now).p
                 )
             )
-    learned = int((new.logits(examples.features).argmax(1) == examples.labels).sum())
+    stood, learned = (
+        int((linear.logits(examples.features).argmax(1) == examples.labels).sum()) for linear in (old, new)
+    )
     ordered = sorted(kinds, key=lambda one: (one.after - one.before) / one.total)
-    return WhatChanged(pull, len(examples.pairs), learned, tuple(ordered))
+    return WhatChanged(pull, len(examples.pairs), stood, learned, tuple(ordered))
 
 
 class Fitted(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from app import own_models
@@ -42,7 +43,10 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
     shown = {one["label"]: one["p"] for one in drawn(adapted)["verdict"]["classes"]}
     assert shown["contradiction"] == pytest.approx(answer.probabilities[answer.labels.index("contradiction")], abs=1e-5)
     assert drawn(adapted)["verdict"]["correct"]["label"] == "contradiction"
-    assert re.search(r"\d of 2 corrections now stands?\. Of our test pairs, \d+ of the \d+", texts(adapted))
+    before = [explain(load_named("test-light"), one.first, one.second) for one in WRONG[:2]]
+    stood = sum(one.labels[int(np.argmax(one.probabilities))] == "contradiction" for one in before)
+    shown = rf" \({stood} did before\)" if stood else ""
+    assert re.search(rf"\d of 2 corrections now stand{shown}\. Of our test pairs, \d+ of the \d+", texts(adapted))
     tables = [lines_of(table) for table in adapted.table]
     pairs = next(rows for rows in tables if any("a dog is outside" in row[0] for row in rows))
     assert len(pairs) == 2 and any("<b>cold</b>" in row[0] for row in pairs), "texts are shown verbatim"
