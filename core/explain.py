@@ -15,7 +15,7 @@ from core.evidence.explanation import LABELS, SCORE, UNFITTED, records_of_texts
 from core.input_warnings import pair_warnings
 from core.layers.attention import Override
 from core.models.answers import SIGMOID
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.shared_cache import SharedCache
 from core.wording import capital, the

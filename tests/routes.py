@@ -2,7 +2,7 @@
 
 import torch
 
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.models.routes import Patching, subsets
 from core.reading.batch import Batch, Side
 

@@ -17,7 +17,7 @@ from core.effects.routes import RoutesError, log_odds, shapley
 from core.evaluation.suites import SUITES
 from core.evidence.routes import RouteShare, sentence_of, signed
 from core.models import REGISTRY
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.models.routes import ATTENDED, ATTENTION, OWN, WEIGHTS, Patching, subsets
 from tests import routes
 from tests.models import batch_of, every_settings, make, single

@@ -16,7 +16,7 @@ from core.effects.turning import BEST, DEEPEST
 from core.evidence import AttentionMap
 from core.explain import explain, explained
 from core.linguistics.wordnet import lexicon
-from core.models.base import AttentionLinks
+from core.models.intervention import AttentionLinks
 
 PAIR = ("Three girls play, outside.", "The girls are outside.")
 

@@ -20,7 +20,7 @@ from core.evidence.edges import edge_words
 from core.evidence.matrix import matrix
 from core.external.card import BI_ENCODER
 from core.json_types import JsonMapping
-from core.models.base import AttentionLinks
+from core.models.intervention import AttentionLinks
 from core.spreadsheet import csv_text
 from core.wording import the
 

@@ -21,7 +21,7 @@ from core.evidence.faithfulness import LARGEST_CHANGE, Faithfulness
 from core.evidence.faithfulness_numbers import Adversary, ShownMap
 from core.evidence.matrix import matrix
 from core.layers.attention import as_override
-from core.models.base import AttentionLinks, Intervention
+from core.models.intervention import AttentionLinks, Intervention
 
 STARTS = 5
 ITERATIONS = 100

@@ -26,7 +26,7 @@ from core.evidence import Explanation, Record
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import check_words, explain, explained, kept
 from core.layers.attention import as_override
-from core.models.base import AttentionLinks
+from core.models.intervention import AttentionLinks
 from core.wording import percent
 
 CELL, UNIFORM, PERMUTED, TEMPERATURE, UNCROSSED = "cell", "uniform", "permuted", "temperature", "uncrossed"

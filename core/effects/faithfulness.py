@@ -29,7 +29,7 @@ from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Faithfulness
 from core.evidence.faithfulness_numbers import Curves, Moved
 from core.layers.attention import as_override
-from core.models.base import AttentionLinks, Intervention
+from core.models.intervention import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
 ORDERS = 20

@@ -23,7 +23,7 @@ from core.errors import UserError
 from core.evidence.effects import HEADS, LinkEffects
 from core.evidence.matrix import matrix
 from core.layers.attention import Knockout, Override, as_override
-from core.models.base import AttentionLinks, Intervention
+from core.models.intervention import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
 MOST_LINKS = 12_000

@@ -22,7 +22,7 @@ from core.evidence import BOTH
 from core.evidence.routes import Routes, RouteShare, sentence_of, signed
 from core.explain import check_words
 from core.json_types import JsonObject
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.models.routes import Patching, Route, subsets
 from core.reading.reader import Reading, ReadText
 from core.wording import capital, class_names, counted, shown, the

@@ -26,7 +26,8 @@ from core.evidence.explanation import Record
 from core.evidence.matrix import matrix
 from core.evidence.similarity_shares import SimilarityShares
 from core.linguistics.content_words import stop_words
-from core.models.base import Intervention, Output
+from core.models.base import Output
+from core.models.intervention import Intervention
 from core.reading.reader import Reading, ReadText
 from core.reading.tokens import Token
 

@@ -16,7 +16,8 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import MakesBatches, check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode, encode_readings, plan, vectors_of
-from core.models.base import Intervention, Output
+from core.models.base import Output
+from core.models.intervention import Intervention
 from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
 

@@ -20,7 +20,7 @@ from core.evaluation.reliability import mcnemar
 from core.evaluation.suites import CLASSES, Suite
 from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 
 LOST = 2
 """Number of pairs that a kind may lose by chance."""

@@ -13,7 +13,8 @@ from torch import nn
 
 from core.errors import UserError, said
 from core.layers.attention import Override
-from core.models.base import AttentionLinks, Intervention, Output, PairModel
+from core.models.base import Output, PairModel
+from core.models.intervention import AttentionLinks, Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.scripts import without_spaces
 from core.reading.tokens import MAX_TOKENS, Token, tokenize

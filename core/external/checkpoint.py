@@ -32,7 +32,7 @@ from core.external.settings import SETTINGS, settings_of
 from core.external.towers import Scorer, pooled_layers, tower_of
 from core.json_types import checked
 from core.layers.heads import HeadError
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.word_table import default_table, file_sha256
 

@@ -22,7 +22,7 @@ from core.lessons.on_cards import accuracies, alignment, figures, people_words
 from core.lessons.on_checkpoints import checkpoint_of, read
 from core.lessons.on_pairs import who_looks_at_what
 from core.lessons.sources import Evaluated, source
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.models.rnn.attention import LookingBack
 from core.models.rnn.chained import ChainedRNN
 

@@ -11,9 +11,10 @@ from core.evidence import PooledAttention
 from core.evidence.attention_map import FINAL_STATE
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.recurrent import read_packed
-from core.models.base import AttentionLinks, Evidence, Output, Settings, Wanted, register
+from core.models.base import Evidence, Output, Settings, Wanted, register
 from core.models.baselines import LookingBaseline, LookingConfig
 from core.models.features import extra_route
+from core.models.intervention import AttentionLinks
 from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading

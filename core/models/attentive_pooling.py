@@ -21,9 +21,10 @@ from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.base import AttentionLinks, Evidence, Output, Settings, Wanted, register, setting
+from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import LookingBaseline, PoolingConfig
 from core.models.features import extra_route
+from core.models.intervention import AttentionLinks
 from core.models.routes import POOLING, STATES, UNPATCHED, Patching, Route
 from core.reading.batch import Batch
 from core.reading.reader import Reading

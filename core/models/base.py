@@ -10,7 +10,6 @@ test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +23,11 @@ from core.errors import UserError
 from core.evidence import BOTH, AttentionMap, Record
 from core.json_types import checked
 from core.json_types import setting as setting
-from core.layers.attention import Knockout, Override
+from core.layers.attention import Override
 from core.layers.projection import read_words
 from core.models.answers import SOFTMAX, ModelAnswers
+from core.models.exchanged import exchanged
+from core.models.intervention import AttentionLinks, Intervention
 from core.models.routes import Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -108,76 +109,6 @@ class Output(NamedTuple):
     """The intermediate values of the forward pass, in the model family's own type."""
 
 
-@dataclass(frozen=True)
-class Intervention:
-    """The parts of the computation that one call replaces, passed as an argument because threads share the model.
-
-    ``attention``: replaces the model's attention. ``crossings``: False sets q, the share of words whose attention
-    crosses a word's, to 0 (:attr:`Reads.crossings`). For a transformer, ``head``: the head whose attention
-    the evidence shows, empty for the default one, None without evidence; ``knockout``: the links to ablate.
-    ``patching``: the routes taken from the other one of two versions."""
-
-    attention: Override | None = None
-    crossings: bool = True
-    head: str | None = None
-    knockout: Knockout | None = None
-    patching: Patching | None = None
-
-    @property
-    def overrides(self) -> int:
-        """Number of overrides in its attention, 0 without attention."""
-        maps = (self.attention,) if isinstance(self.attention, Tensor) else self.attention or ()
-        return next((len(one) for one in maps if one is not None), 0)
-
-    def rows(self, rows: Tensor) -> Intervention:
-        """The intervention for some rows of a batch, given by index."""
-        if self.attention is None:
-            return self
-        if isinstance(self.attention, Tensor):
-            return replace(self, attention=self.attention[rows])
-        return replace(self, attention=tuple(None if own is None else own[rows] for own in self.attention))
-
-
-@dataclass(frozen=True)
-class AttentionLinks:
-    """One attention map in the form of an override, and the meaning of its rows and columns."""
-
-    rows: str
-    """Role of the sentence along the rows."""
-    columns: str
-    values: Tensor
-    """Indexed as in the model's records: ``[R, C]``, or ``[C]`` for a single row; the null word is last."""
-    units: str = "words"
-    """The unit of a row, as in :class:`~core.evidence.attention_map.AttentionMap`."""
-    null: bool = False
-    """Whether the last column is the null word."""
-    least: float | None = None
-    """The lowest possible match score; None for a map of weights."""
-    blocks: tuple[int, ...] = (0,)
-    """The first column of each block within which a row of weights adds up to 1."""
-    reach: tuple[tuple[int, int], ...] = ()
-    """For each row, the first column it can attend to and the one after its last; empty if rows attend to all
-    columns."""
-    knocked_out: bool = False
-    """Whether links can only be ablated before the softmax of every layer (:class:`Knockouts`)."""
-    scores: Tensor | None = None
-    """For a map of weights, the scores before the softmax, shaped as ``values``; None if unknown."""
-
-    def softmaxes(self, row: int) -> list[slice]:
-        """The column ranges over which a row's softmax runs, including the null word."""
-        if self.reach:
-            return [slice(*self.reach[row])]
-        return [slice(start, end) for start, end in itertools.pairwise([*self.blocks, self.values.shape[-1]])]
-
-
-def _scores_of(record: AttentionMap) -> Tensor | None:
-    """Raw scores with the null word's score in the last column, as in the weights."""
-    if not record.scores or not record.weights:
-        return None
-    scores = torch.tensor(record.scores)
-    return scores if record.null_score is None else F.pad(scores, (0, 1), value=record.null_score)
-
-
 class Reads(NamedTuple):
     """The input of a model with some settings."""
 
@@ -236,6 +167,14 @@ class Regularised(Protocol):
 
     def regulariser(self) -> Tensor:
         """An additional term of the loss."""
+
+
+def _scores_of(record: AttentionMap) -> Tensor | None:
+    """Raw scores with the null word's score in the last column, as in the weights."""
+    if not record.scores or not record.weights:
+        return None
+    scores = torch.tensor(record.scores)
+    return scores if record.null_score is None else F.pad(scores, (0, 1), value=record.null_score)
 
 
 class PairModel(nn.Module):
@@ -364,28 +303,6 @@ class PairModel(nn.Module):
         several = batch.rows([*ones * (rows + 1), *range(pairs, 2 * pairs)])
         output: Output = self(several, patching=replace(patching, pairs=pairs))
         return output._replace(logits=output.logits[: rows * pairs], features=output.features[: rows * pairs])
-
-
-def exchanged(model: PairModel, name: str, layer: nn.Linear | nn.Identity, **settings: object) -> PairModel:
-    """A copy of a model with another submodule under this dotted ``name``, for as many classes as it has outputs, and
-    with these settings; all other tensors are shared."""
-    twin = _with_submodule(model, name.split("."), layer)
-    if isinstance(layer, nn.Linear):
-        twin.config = replace(model.config, classes=layer.out_features, **settings)
-    return twin
-
-
-Module = TypeVar("Module", bound=nn.Module)
-
-
-def _with_submodule(module: Module, path: Sequence[str], part: nn.Module) -> Module:
-    twin = copy.copy(module)
-    inner = module._modules.get(path[0])
-    twin.__dict__.pop(path[0], None)  # None if the original has no such part
-    # The copy's dictionary of submodules is the original's, which other threads may be using.
-    new = part if len(path) == 1 or inner is None else _with_submodule(inner, path[1:], part)
-    object.__setattr__(twin, "_modules", {**module._modules, path[0]: new})
-    return twin
 
 
 class WordModel(PairModel):

@@ -25,9 +25,10 @@ from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.recurrent import BiLSTM
-from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Reads, Settings, Wanted, register, setting
+from core.models.base import CentredConfig, Evidence, Output, Reads, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig
 from core.models.features import extra_route
+from core.models.intervention import AttentionLinks
 from core.models.routes import TEXT_BY_TEXT, UNPATCHED, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading

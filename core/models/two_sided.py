@@ -34,19 +34,9 @@ from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import (
-    CentredConfig,
-    Evidence,
-    Intervention,
-    Output,
-    Reads,
-    Settings,
-    Wanted,
-    WordModel,
-    register,
-    setting,
-)
+from core.models.base import CentredConfig, Evidence, Output, Reads, Settings, Wanted, WordModel, register, setting
 from core.models.filters import filter_records
+from core.models.intervention import Intervention
 from core.models.routes import ATTENDED, ATTENTION, OWN, UNPATCHED, WEIGHTS, Patching, Route
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText

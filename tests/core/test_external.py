@@ -30,7 +30,7 @@ from core.external.loading import transformers_library
 from core.external.pieces import NO_WORD, words_of_pieces
 from core.layers.attention import Knockout
 from core.layers.heads import HeadError
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.reading.reader import PairError, ReadText
 from core.reading.tokens import tokenize
 from tests.core.test_text import BETWEEN, WORDS

@@ -26,7 +26,7 @@ from core.evidence import AttentionMap, Explanation
 from core.explain import explain
 from core.external.checkpoint import function_checkpoint
 from core.external.functions import made
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.reading.reader import PairError
 from tests.guests import make
 

@@ -22,7 +22,7 @@ from core.external.between import rollout
 from core.external.card import external_card
 from core.external.heads import sizes_of
 from core.layers.heads import HeadError, parse_head, title_of
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.reading.reader import PairError
 from tests.guests import ARCHITECTURES, ENCODER_DECODERS, OTHERS, make, make_tower
 

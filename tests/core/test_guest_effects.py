@@ -23,7 +23,7 @@ from core.evidence.effects import HEADS
 from core.explain import explained
 from core.external.patching import LayerPatch
 from core.layers.attention import Knockout
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.models.routes import Patching
 from tests.guests import make
 

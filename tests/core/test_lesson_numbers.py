@@ -17,7 +17,7 @@ from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
 from core.lessons import LessonError, at, evaluate, lessons, on_cards, on_checkpoints
 from core.lessons.on_attention import MOST_LINKS
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from core.wording import percent
 from tests.loops.arithmetic import add, cosine, dot, matvec, mean, scaled, sigmoid, softmax, tanh
 

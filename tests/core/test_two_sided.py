@@ -9,7 +9,7 @@ from core.__main__ import main
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
-from core.models.base import Intervention
+from core.models.intervention import Intervention
 from tests.core.made_up import make_checkpoint
 from tests.loops.two_sided import crossings
 
