@@ -7,6 +7,7 @@ import pytest
 
 from app.models import card as card_lines
 from core.__main__ import main
+from core.adaptation.what_changed import KindEffect, WhatChanged
 from core.checkpoint import PRETRAINED, available, load_named, read_card
 from core.effects.edits import DROP, REPLACE, Edit
 from core.effects.faithfulness import faithfulness
@@ -121,6 +122,15 @@ def test_cards_name_unavailable_runs():
     assert missing["nli-attconv-light"] == ("nli-attconv-light-without-pairs",)
     assert missing["para-adaqa"]
     assert missing["fever-attconv"] == missing["fever-two-sided"] == missing["as-adaqa"] == ()
+
+
+def test_what_corrections_changed_agrees_with_its_numbers():
+    one = KindEffect("Structure", "tried", 18, 18, 17, 0, 1, 1.0)
+    two = KindEffect("Simple pairs", "swapped", 19, 14, 16, 2, 0, 0.5)
+    assert WhatChanged(1.0, 2, 0, 2, (one, two)).sentence == (
+        "2 of 2 corrections now stand. Of our test pairs, 2 of the 5 that were wrong are right now, most in “swapped”"
+        ", and 1 of the 32 that were right is wrong now, in “tried”."
+    )
 
 
 def test_only_a_word_that_restores_half_of_the_difference_is_said_to_hold_it():

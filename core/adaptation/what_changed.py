@@ -82,12 +82,20 @@ class WhatChanged:
         fixed, cost = sum(one.fixed for one in self.kinds), sum(one.cost for one in self.kinds)
         best = max(self.kinds, key=lambda one: one.fixed - one.cost)
         worst = max(self.kinds, key=lambda one: one.cost - one.fixed)
-        most = f", most in “{best.kind}”" if best.fixed > best.cost else ""
-        least = f", most in “{worst.kind}”" if worst.cost > worst.fixed else ""
+        most = f"{_where(fixed)} “{best.kind}”" if best.fixed > best.cost else ""
+        least = f"{_where(cost)} “{worst.kind}”" if worst.cost > worst.fixed else ""
         return (
-            f"{said}. Of our test pairs, {fixed} of the {wrong} that were wrong are right{most}, and {cost:,} of the "
-            f"{right:,} that were right are wrong{least}."
+            f"{said}. Of our test pairs, {fixed} of the {wrong} that were wrong {_are(fixed)} right now{most}, and "
+            f"{cost:,} of the {right:,} that were right {_are(cost)} wrong now{least}."
         )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _where(count: int) -> str:
+    return ", in" if count == 1 else ", most in"
 
 
 def tested(base: Checkpoint, progress: RowsDone = lambda rows: None) -> tuple[Tested, ...]:
