@@ -26,7 +26,15 @@ from core.adaptation.adapt import Examples, assembled
 from core.adaptation.corrections import Correction, from_csv, put, to_csv
 from core.adaptation.features import feature_vectors
 from core.adaptation.fits import KEEP, PULLS
-from core.adaptation.what_changed import Fitted, KindEffect, default_pull, fitted, old_classifier, tested
+from core.adaptation.what_changed import (
+    Fitted,
+    KindEffect,
+    default_pull,
+    fitted,
+    learned_with_less,
+    old_classifier,
+    tested,
+)
 from core.checkpoint import Checkpoint, load_named
 from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
 from core.checkpoint.unlisted import base_of, new_name
@@ -227,6 +235,10 @@ def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
         if not is_open:
             return
         page_style.note(found.changed.sentence)
+        missed = found.changed.learned < len(corrections)
+        weaker = [fitted(base, examples, other).changed for other in PULLS if missed and other < pull]
+        if weaker and (said := learned_with_less(found.changed, weaker)):
+            page_style.note(said)
         _slider(page, base, examples, pull, corrections)
         _kinds(found.changed.kinds)
         _pairs("Corrected pairs", base, examples, found, [one.pair for one in corrections])

@@ -185,6 +185,19 @@ def default_pull(base: Checkpoint, examples: Examples) -> float:
     return max(harmless, key=lambda one: (one.changed.learned, _gain(one.changed))).changed.pull
 
 
+def learned_with_less(now: WhatChanged, weaker: Sequence[WhatChanged]) -> str:
+    """One sentence: with which of the ``weaker`` pulls more corrections stand, and the kind that loses most then; empty
+    if there is none."""
+    best = max(weaker, key=lambda one: (one.learned, one.pull), default=now)
+    if best.learned <= now.learned:
+        return ""
+    said = f"With the pull at {PULLS.index(best.pull) + 1} of {len(PULLS)}, {best.learned} of {best.corrections} stand"
+    lost = max(best.kinds, key=lambda one: one.before - one.after, default=None)
+    if lost is None or lost.after >= lost.before:
+        return f"{said}."
+    return f"{said}, and “{lost.kind}” falls from {lost.before} to {lost.after} of {lost.total} test pairs."
+
+
 def _gain(changed: WhatChanged) -> int:
     return sum(one.fixed - one.cost for one in changed.kinds)
 

@@ -19,6 +19,7 @@ from core.adaptation import adapt, fits
 from core.adaptation.adapt import LEARNED, AdaptationError, Examples
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
 from core.adaptation.fits import FOLDS, KEEP, PULLS, Linear, fresh, held_out_pull, pulled, spread
+from core.adaptation.what_changed import KindEffect, WhatChanged, learned_with_less
 from core.checkpoint import CheckpointError, available, load, load_named
 from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
@@ -416,3 +417,15 @@ def test_the_command_checks_labels_and_a_corrected_file_is_adapted_to(folders, c
     assert main(["adapt", "tiny", str(folders / "many-corrected.csv"), "--out", str(folders / "corrected")]) == 0
     card = json.loads((folders / "corrected/card.json").read_text())
     assert card["adaptation"]["labels"] == {"other": 31, "same": 29}
+
+
+def test_a_pull_that_learns_too_little_names_one_that_learns_more():
+    def changed(pull, learned, lost):
+        return WhatChanged(pull, 2, 0, learned, (KindEffect("S", "at least", 22, 22, 22 - lost, 0, lost, 1.0),))
+
+    now = changed(1.0, 0, 1)
+    assert learned_with_less(now, [changed(0.1, 2, 3), changed(0.3, 2, 2)]) == (
+        "With the pull at 6 of 9, 2 of 2 stand, and “at least” falls from 22 to 20 of 22 test pairs."
+    )
+    assert learned_with_less(now, [changed(0.3, 1, 0)]) == "With the pull at 6 of 9, 1 of 2 stand."
+    assert not learned_with_less(now, [changed(0.3, 0, 0)]) and not learned_with_less(now, [])
