@@ -144,16 +144,16 @@ def test_bad_input_is_refused_in_one_sentence():
     long = "dogs and " * 300
     for given, expected in (
         (("Three girls play.", GIRLS[1]), "The premise has 7 words in this version and 4 in the other"),
-        (GIRLS, "reads the same words"),
+        (GIRLS, "reads the same words in both versions: change a word"),
         (("three GIRLS play in a park.", GIRLS[1]), "reads the same words"),
         ((GIRLS[0], ""), "The hypothesis is empty"),
         ((long, GIRLS[1]), "longer than the model reads"),
-        ((*GIRLS[::-1], "nli-hypothesis-only"), "has no parts to tell apart"),
+        ((*GIRLS[::-1], "nli-hypothesis-only"), "the model nli-hypothesis-only has no parts to tell apart: choose one"),
     ):
         with pytest.raises(Exception, match=expected) as raised:
             ask(*given)
         assert "\n" not in str(raised.value)
-    with pytest.raises(RoutesError, match="hardly changes"):  # words of equal vectors, nearly
+    with pytest.raises(RoutesError, match="nothing to divide: change a word"):  # words of equal vectors, nearly
         shirts = [f"A man in a {colour} shirt plays an instrument ." for colour in ("green", "red")]
         Question(load_named("nli-abcnn"), "A man in a red shirt plays a guitar .", shirts[0]).routes(
             "A man in a red shirt plays a guitar .", shirts[1]

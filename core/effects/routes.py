@@ -62,7 +62,7 @@ def divide(checkpoint: Checkpoint, one: Reading, other: Reading) -> Routes:
     routes = checkpoint.model.routes(checkpoint.card["config"])
     if not routes:
         raise RoutesError(
-            f"{checkpoint.name} has no parts to tell apart: choose a model that attends or compares texts"
+            f"the model {checkpoint.name} has no parts to tell apart: choose one that attends or compares texts"
         )
     check_versions(one, other)
     chosen = subsets(routes)
@@ -142,13 +142,16 @@ def check_versions(one: Reading, other: Reading) -> None:
     if len(sides[0]) != len(sides[1]):
         raise RoutesError("The versions have different numbers of lines: give both the same lines")
     if all(own.norms == theirs.norms for (_, own), (_, theirs) in zip(*sides, strict=True)):
-        raise RoutesError("The model reads the same words in both versions: there is nothing to divide")
+        raise RoutesError("The model reads the same words in both versions: change a word of one of them")
 
 
 def check_difference(difference: float) -> None:
     """Raises RoutesError for a difference too small to divide."""
     if abs(difference) < LEAST:
-        raise RoutesError(f"The verdict hardly changes (by {abs(difference):.2f} log-odds): there is nothing to divide")
+        raise RoutesError(
+            f"The verdict hardly changes (by {abs(difference):.2f} log-odds), so there is nothing to divide: change a "
+            "word that matters more"
+        )
 
 
 def subject_of(one: Sequence[ReadText], other: Sequence[ReadText]) -> str:
