@@ -227,6 +227,7 @@ def _picked(seen: Seen, token: str) -> Picked | None:
         for column, (part, what) in zip(st.columns(len(_PARTS)), _PARTS.items(), strict=True)
     }
     if chosen["first"] == _NONE:
+        page_style.hint("Choose the column of the first text.")
         return None
     return Picked.of({part: name for part, name in chosen.items() if name != _NONE}, header)
 

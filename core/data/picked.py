@@ -82,9 +82,9 @@ class Seen:
     def guess(self) -> dict[str, str]:
         """The columns with the texts and the label by the part of a row, if a table's header is certain and its rows
         leave no doubt: the two columns with the most words, if the words of others are few; and the only other one with
-        few values, which recur. Empty if there is any doubt."""
+        few values, which recur; without a label if there is none. Empty if there is any doubt."""
         columns = list(zip(*(row for row in self.rows if len(row) == len(self.names)), strict=True))
-        if self.doubtful or len(columns) < 3 or len(columns[0]) < _FEWEST_ROWS:
+        if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
         words = [sum(len(cell.split()) for cell in column) / len(column) for column in columns]
         texts = [at for at, count in enumerate(words) if count >= _WORDS_OF_TEXT]
@@ -93,9 +93,9 @@ class Seen:
             for at, column in enumerate(columns)
             if at not in texts and 1 < len({*column}) <= len(column) / 2 and all(column)
         ]
-        if len(texts) != 2 or len(classes) != 1:
+        if len(texts) != 2 or len(classes) > 1:
             return {}
-        return dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=True))
+        return dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=False))
 
 
 def seen(head: Sequence[Line]) -> Seen:

@@ -62,7 +62,7 @@ def test_a_first_line_that_looks_like_a_row_is_asked_about(opened):
 
 def test_a_header_of_other_names_is_proposed_as_one(opened):
     app = opened("odd.csv", "left;right\na dog;a cat\n")
-    assert app.radio[0].value == "names of the columns"
+    assert app.radio[0].value == "names of the columns" and "Choose the column of the first text." in texts(app)
     pick(app, First_text="left", Second_text="right")
     assert "odd.csv: 1 row (picked columns)" in texts(app)
 

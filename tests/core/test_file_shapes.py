@@ -19,6 +19,7 @@ import pytest
 
 from core.data import DataError, Stream, read
 from core.data.lines import checksum
+from core.data.picked import Seen
 from core.data.stream import survey
 
 HEAD = "premise,hypothesis,label\n"
@@ -300,3 +301,12 @@ def test_a_copy_with_other_line_ends_is_the_same_data_set(tmp_path):
     assert read(packed).sha256 == checksum(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
     (tmp_path / "other.tsv").write_text(text + "A man swims.\tHe sings.\tneutral\n")
     assert read(tmp_path / "other.tsv").sha256 != one.sha256
+
+
+def test_the_texts_of_a_file_without_labels_are_guessed():
+    rows = tuple((f"U{n}", f"the ship left port {n}", f"a ship has sailed today {n}") for n in range(6))
+    assert Seen(("case", "report", "reply"), rows=rows).guess() == {"first": "report", "second": "reply"}
+    labelled = tuple((*row, "ab"[n % 2]) for n, row in enumerate(rows))
+    assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
+    doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
+    assert Seen(("case", "report", "reply", "kind", "part"), rows=doubtful).guess() == {}
