@@ -173,7 +173,7 @@ def _work(session: pytest.Session, number: int, channel: socket.socket) -> NoRet
     try:
         os.environ[PROCESS] = str(number)
         factory = config._tmp_path_factory  # type: ignore[attr-defined]
-        factory._basetemp = factory.getbasetemp() / f"process {number}"
+        factory._basetemp = factory.getbasetemp() / f"process-{number}"
         factory._basetemp.mkdir(mode=0o700)
         captured = config.pluginmanager.getplugin("capturemanager")
         captured.stop_global_capturing()  # its files are those of the other processes, too
