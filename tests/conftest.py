@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import random
 import sys
@@ -14,27 +13,25 @@ from collections.abc import Generator
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import pytest
-
-from tests.parallel import Run
-
-LATE = (
-    *("sklearn.feature_extraction.text", "sklearn.linear_model", "sklearn.manifold", "sklearn.svm", "openTSNE"),
-    *("scipy.optimize", "scipy.stats", "transformers.models.auto.modeling_auto", "nltk"),
-    *("altair", "plotly.graph_objects"),
-)
-"""Our code imports these when it needs them, so each process of many tests would, for six seconds."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--processes", type=int, default=1, help="how many processes run the tests")
+from filelock import FileLock
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: a search for garbage among it would be a fifth of the work."""
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a new checkout, compiling all modules, with their assertions rewritten, takes as long as importing them. So
+    one of the test processes, which start together, does it first, and the others read what it wrote. What is imported
+    stays: a search for garbage among it would be a fifth of the work."""
     gc.disable()
     try:
-        return (yield)
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            return (yield)
+        compiled = session.config._tmp_path_factory.getbasetemp().parent / "compiled"  # type: ignore[attr-defined]
+        with FileLock(compiled.with_suffix(".lock")) as lock:
+            if compiled.exists():
+                lock.release()
+            result = yield
+            compiled.touch()
+        return result
     finally:
         gc.enable()
 
@@ -43,18 +40,6 @@ def pytest_collection_finish() -> None:
     """No search for garbage has to go through all that was imported again: a tenth of the pages' tests was spent so."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """In several processes, if asked for and if all tests could be collected."""
-    if session.config.option.processes == 1 or session.config.option.collectonly or session.testsfailed:
-        return None
-    for name in LATE if "torch" in sys.modules else ():
-        importlib.import_module(name)
-    gc.freeze()
-    Run(session).run(session.config.option.processes)
-    return True
 
 
 @pytest.hookimpl(tryfirst=True)

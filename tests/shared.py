@@ -16,8 +16,6 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.parallel import PROCESS
-
 
 @contextmanager
 def shared(
@@ -26,7 +24,7 @@ def shared(
     """The result (JSON) of ``make``, called by one process with a folder shared by all. ``end`` receives it when the
     last user is done; a later user calls ``make`` again. A process that dies releases it."""
     folder = factory.getbasetemp()
-    if PROCESS in os.environ:
+    if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     place = folder / f"shared {name}"
     place.mkdir(exist_ok=True)
