@@ -171,7 +171,11 @@ def _question(divided: Division, new: bool) -> None:
         f"{len(divided.held_out):,}?"
     )
     labels, train, held_out = zip(*counts, strict=True)
+    numbers = {"rows to learn from": train, "rows to test on": held_out}
     st.dataframe(
-        {"class": labels, "rows to learn from": train, "rows to test on": held_out}, hide_index=True, width="content"
+        {"class": labels, **numbers},
+        hide_index=True,
+        width="content",
+        column_config=dict.fromkeys(numbers, st.column_config.NumberColumn(format="localized")),
     )
     page_style.note("No text is on both sides: rows that share one, directly or through other rows, stay together.")

@@ -22,8 +22,7 @@ from core.external.names import called
 from core.external.pieces import Pieces, SplitsIntoPieces
 from core.external.towers import Tower, by_word
 from core.models.answers import SOFTMAX, ModelAnswers
-from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, PairModel, Wanted, register
-from core.models.exchanged import exchanged
+from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, PairModel, Wanted, exchanged, register
 from core.reading.reader import Reading, ReadText
 
 SHARES = "shares of the similarity"

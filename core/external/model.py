@@ -22,8 +22,7 @@ from core.json_types import JsonObject, setting
 from core.layers.attention import Knockout
 from core.layers.heads import title_of
 from core.models.answers import SOFTMAX
-from core.models.base import EXTERNAL, Evidence, Knockouts, ModelConfig, Output, PairModel, Wanted, register
-from core.models.exchanged import exchanged
+from core.models.base import EXTERNAL, Evidence, Knockouts, ModelConfig, Output, PairModel, Wanted, exchanged, register
 from core.models.intervention import AttentionLinks, Intervention
 from core.reading.reader import Reading
 

@@ -10,6 +10,7 @@ test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,6 @@ from core.json_types import setting as setting
 from core.layers.attention import Override
 from core.layers.projection import read_words
 from core.models.answers import SOFTMAX, ModelAnswers
-from core.models.exchanged import exchanged
 from core.models.intervention import AttentionLinks, Intervention
 from core.models.routes import Patching, Route
 from core.reading.batch import Batch, Side
@@ -303,6 +303,28 @@ class PairModel(nn.Module):
         several = batch.rows([*ones * (rows + 1), *range(pairs, 2 * pairs)])
         output: Output = self(several, patching=replace(patching, pairs=pairs))
         return output._replace(logits=output.logits[: rows * pairs], features=output.features[: rows * pairs])
+
+
+def exchanged(model: PairModel, name: str, layer: nn.Linear | nn.Identity, **settings: object) -> PairModel:
+    """A copy of a model with another submodule under this dotted ``name``, for as many classes as it has outputs, and
+    with these settings; all other tensors are shared."""
+    twin = _with_submodule(model, name.split("."), layer)
+    if isinstance(layer, nn.Linear):
+        twin.config = replace(model.config, classes=layer.out_features, **settings)
+    return twin
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def _with_submodule(module: Module, path: Sequence[str], part: nn.Module) -> Module:
+    twin = copy.copy(module)
+    inner = module._modules.get(path[0])
+    twin.__dict__.pop(path[0], None)  # None if the original has no such part
+    # The copy's dictionary of submodules is the original's, which other threads may be using.
+    new = part if len(path) == 1 or inner is None else _with_submodule(inner, path[1:], part)
+    object.__setattr__(twin, "_modules", {**module._modules, path[0]: new})
+    return twin
 
 
 class WordModel(PairModel):

