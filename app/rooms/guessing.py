@@ -92,7 +92,7 @@ def _said(asked: Round, revealed: JsonObject, total: int) -> str:
         sentence = f"The model looks at “{titles[revealed['answer']]}” most{chance}."
     if total:
         same = next((one["count"] for one in revealed["counts"] if one["value"] == revealed["answer"]), 0)
-        sentence += f" {same} of {total} answers are the same."
+        sentence += f" {same} of {total} guesses agree with it."
     if revealed["people"]:
         sentence += f" The data set’s label is {titles.get(revealed['people'], revealed['people'])}."
     return sentence

@@ -66,7 +66,7 @@ def test_a_lecturer_plays_all_rounds_without_any_phone(me):
     hands.set_value(7).run()
     press(app, "Reveal")
     assert re.search(
-        r"The model says \w+ \(\d+.?%\)\. [07] of 7 answers are the same\. The data set’s label is", html(app)
+        r"The model says \w+ \(\d+.?%\)\. [07] of 7 guesses agree with it\. The data set’s label is", html(app)
     )
     start(app, "break")
     assert "No pair has been sent yet." in html(app)
