@@ -30,6 +30,8 @@ MODULES = (
     "app.explore.candidates",
     "app.explore.pairs_tried",
 )
+LATER = ("alembic.command",)
+"""Modules that only some pages need, and would wait for."""
 
 
 @asynccontextmanager
@@ -105,6 +107,8 @@ def load() -> None:
     # hundred thousand to transformers.
     gc.freeze()
     time.sleep(UNDISTURBED)
+    for module in LATER:
+        importlib.import_module(module)
     with contextlib.suppress(LinguisticsError):
         import_nltk()
         from core.linguistics.wordnet import lexicon

@@ -68,9 +68,11 @@ def _queue(opened: OpenRun) -> np.ndarray:
     """The indices of the rows that the annotator may label, within the page's filter and order."""
     name = annotator.name()
     order = once("desk order", opened.order, lambda: ordered(opened))
+    if not opened.state.deals_to(name):
+        return order
     deal = opened.file, opened.state.hands, opened.state.packed, name
-    own = once("desk deal of one", deal, lambda: opened.state.to_label(name, opened.run.draws))
-    return order if own.all() else order[own[order]]
+    own = once("desk deal of one", deal, lambda: opened.state.dealt_to(name, opened.run.draws))
+    return order[own[order]]
 
 
 def _answered(opened: OpenRun) -> tuple[np.ndarray, np.ndarray]:

@@ -40,10 +40,10 @@ def label_names(model: Predictions) -> dict[str, str]:
 def summary(opened: OpenRun) -> str:
     """One line: the file, its rows, how many have a label, and each model's score with its interval."""
     run = opened.run
-    parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
+    parts = [f"{run.dataset.name}: {counted(len(run.rows), 'row')}"]
     gold = int((run.gold != "").sum())
-    if gold < len(run.keys):
-        parts.append(with_label(gold, len(run.keys)))
+    if gold < len(run.rows):
+        parts.append(with_label(gold, len(run.rows)))
     if run.labelled and run.judged.sum() < gold:
         parts.append(f"{run.judged.sum():,} of them scored")
     for i, model in enumerate(run.models):

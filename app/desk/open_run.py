@@ -163,7 +163,7 @@ def open_run(annotator: str) -> OpenRun:
 
     error, notes = None, list[str]()
     order: tuple[object, ...] = (state.file, written)
-    rows = np.ones(len(run.keys), dtype=bool)
+    rows = np.ones(len(run.rows), dtype=bool)
     try:
         if state.filter.strip() or state.sort:
             known = columns()

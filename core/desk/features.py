@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from core.desk import votes
 from core.desk.columns import Cells, RunColumn, cells
-from core.desk.run import OTHER_COLUMN, Run
+from core.desk.run import OTHER_COLUMN, Run, read_table
 from core.desk.run_folder import FEATURES as STORED
 from core.evaluation import scores
 from core.files import FileError, whole_file
@@ -189,7 +189,7 @@ def features_of(run: Run, known: Callable[[str], bool] | None = None) -> Feature
     words, path = default_table(), run.folder / STORED
     version = _checksum(words.sha256)
     if path.is_file():
-        table = pq.read_table(path)
+        table = read_table(path)
         if (table.schema.metadata or {}).get(b"pairlens_features") == version and table.num_rows == len(run.rows):
             return {name: table.column(name).combine_chunks() for name in table.column_names}
     features = _computed(run, words.known)

@@ -159,10 +159,13 @@ class FileState:
         hands[chosen[np.argsort(draws[chosen], kind="stable")]] = np.arange(len(chosen)) % max(1, len(self.hands))
         return hands
 
-    def to_label(self, annotator: str, draws: np.ndarray) -> np.ndarray:
-        """The rows that an annotator may label, bool ``[N]``: those dealt to them, or all if none are."""
-        own = [at for at, hand in enumerate(self.hands) if annotator in hand]
-        return np.isin(self.dealt(draws), own) if own else np.ones(len(draws), dtype=bool)
+    def deals_to(self, annotator: str) -> bool:
+        """Whether rows are dealt to an annotator, who then labels only these."""
+        return any(annotator in hand for hand in self.hands)
+
+    def dealt_to(self, annotator: str, draws: np.ndarray) -> np.ndarray:
+        """The rows that are dealt to an annotator, bool ``[N]``."""
+        return np.isin(self.dealt(draws), [at for at, hand in enumerate(self.hands) if annotator in hand])
 
     def guesses(self, annotator: str) -> list[Guess]:
         """What a model predicted of the rows that an annotator then labelled."""

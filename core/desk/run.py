@@ -8,7 +8,7 @@ and are read row by row.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -163,8 +163,7 @@ class StoredRows:
 
     def values(self, name: str) -> pa.Array:
         """The values in a column of the file; an empty text if a row has none."""
-        with pq.ParquetFile(self.path) as file:
-            return file.read(columns=[name]).column(0).cast(pa.large_string()).combine_chunks().fill_null("")
+        return read_table(self.path, [name]).column(0).cast(pa.large_string()).combine_chunks().fill_null("")
 
     def coded(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The different values in a column, ``[V]`` of str, and the index of each row's, int ``[N]``."""
@@ -181,6 +180,13 @@ class StoredRows:
         """The names of the file's other columns."""
         names = pq.read_schema(self.path).names
         return [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file, or some of its columns. Unlike ``pq.read_table``, it imports neither pandas nor the modules for
+    remote file systems, for which the first visitor would wait half a second."""
+    with pq.ParquetFile(path) as file:
+        return file.read(columns)
 
 
 def examples(table: pa.Table, named: Collection[str] = ()) -> list[Example]:
@@ -203,6 +209,55 @@ def _digest(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
 
 
+def _distinct(ids: list[str]) -> list[str]:
+    """The ids with ``#2`` and so on appended to repeated ones."""
+    taken, seen = set(ids), dict[str, int]()
+    keys = []
+    for id in ids:
+        seen[id] = count = seen.get(id, 0) + 1
+        name = id if count == 1 else f"{id}#{count}"
+        while count > 1 and name in taken:
+            name += "'"
+        taken.add(name)
+        keys.append(name)
+    return keys
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The ``keys`` of rows, ``[N]`` of str; their ``hashes``, sorted, int64 ``[N]``; and the row of each. Finds a key
+    among a million without comparing all."""
+
+    keys: np.ndarray
+    hashes: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, keys: list[str]) -> _Index:
+        """The index of these keys."""
+        hashes = np.fromiter(map(hash, keys), np.int64, len(keys))
+        rows = np.argsort(hashes)
+        return cls(np.array(keys, dtype=_TEXTS), hashes[rows], rows)
+
+    @property
+    def unique(self) -> bool:
+        """Whether no two keys are equal, or have the same hash by chance."""
+        return not (self.hashes[1:] == self.hashes[:-1]).any()
+
+    def places(self, keys: Iterable[str]) -> dict[str, int]:
+        """The index of each row with one of these keys, by its key, in the order of the rows."""
+        wanted = [*dict.fromkeys(keys)]
+        hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
+        begin, end = (np.searchsorted(self.hashes, hashes, side).tolist() for side in ("left", "right"))
+        found = [
+            (int(row), key)
+            for key, *some in zip(wanted, begin, end, strict=True)
+            for row in self.rows[slice(*some)]
+            if self.keys[row] == key
+        ]
+        return {key: row for row, key in sorted(found)}
+
+
 @dataclass(frozen=True)
 class Run:
     """A data set and the predictions of up to four checkpoints for its rows."""
@@ -217,23 +272,16 @@ class Run:
         """The rows of the data set."""
         return cast(StoredRows, self.dataset.rows)
 
-    @lazy_property
+    @property
     def keys(self) -> np.ndarray:
         """A unique name for each row, ``[N]`` of str: its id, with ``#2`` and so on appended to repeated ids."""
+        return self._index.keys
+
+    @lazy_property
+    def _index(self) -> _Index:
         ids = self.rows.values("id").to_numpy(zero_copy_only=False).tolist()
-        taken = set(ids)
-        if len(taken) == len(ids):
-            return np.array(ids, dtype=_TEXTS)
-        seen: dict[str, int] = {}
-        keys = []
-        for id in ids:
-            seen[id] = count = seen.get(id, 0) + 1
-            name = id if count == 1 else f"{id}#{count}"
-            while count > 1 and name in taken:
-                name += "'"
-            taken.add(name)
-            keys.append(name)
-        return np.array(keys, dtype=_TEXTS)
+        index = _Index.of(ids)
+        return index if index.unique else _Index.of(_distinct(ids))
 
     def place(self, key: str) -> int | None:
         """The index of the row with this key, if there is one."""
@@ -241,24 +289,7 @@ class Run:
 
     def places(self, keys: Iterable[str]) -> dict[str, int]:
         """The index of each row with one of these keys, by its key, in the order of the rows."""
-        wanted = [*dict.fromkeys(keys)]
-        draws = np.frombuffer(b"".join(map(_digest, wanted)), dtype="<u4")
-        order, sorted_draws = self._drawn
-        begin = np.searchsorted(sorted_draws, draws, "left").tolist()
-        end = np.searchsorted(sorted_draws, draws, "right").tolist()
-        found = [
-            (int(row), key)
-            for key, *some in zip(wanted, begin, end, strict=True)
-            for row in order[slice(*some)]
-            if self.keys[row] == key
-        ]
-        return {key: row for row, key in sorted(found)}
-
-    @lazy_property
-    def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rows in the order of their :attr:`draws`, and these: finds a key among a million without reading all."""
-        order = np.argsort(self.draws, kind="stable")
-        return order, self.draws[order]
+        return self._index.places(keys)
 
     @property
     def roles(self) -> Roles:
@@ -282,7 +313,7 @@ class Run:
     @lazy_property
     def draws(self) -> np.ndarray:
         """A random number for each row, uint32 ``[N]``, from a hash of its key alone: the same in every run."""
-        return np.frombuffer(b"".join(map(_digest, self.keys)), dtype="<u4")
+        return np.frombuffer(b"".join(map(_digest, self.keys.tolist())), dtype="<u4")
 
     @property
     def held_back(self) -> np.ndarray:
@@ -304,12 +335,6 @@ class Run:
         found = np.empty(len(different), dtype=object)
         found[:] = [values(text) for text in different]
         return found[codes]
-
-    @lazy_property
-    def _labels(self) -> list[str | None]:
-        """The label of each row in its normalised form, ``[N]``."""
-        labels: list[str | None] = self._of_labels(lambda text: gold(text, self.rows.named)).tolist()
-        return labels
 
     @lazy_property
     def gold(self) -> np.ndarray:
@@ -336,9 +361,11 @@ class Run:
     def gold_answers(self) -> tuple[np.ndarray, ...]:
         """Per model, the index of the answer for each row's gold label, ``[N]``; -1 for rows without a label and for
         unscored labels."""
+        different, codes = self._coded
+        labels = [gold(text, self.rows.named) for text in different]
         unknown = [{*model.scale.unknown([*self.spellings])} for model in self.models]
         return tuple(
-            model.scale.of([None if label in strange else label for label in self._labels])
+            model.scale.of([None if label in strange else label for label in labels])[codes]
             for model, strange in zip(self.models, unknown, strict=True)
         )
 
@@ -375,7 +402,7 @@ class Run:
         if not labels or not all(map(is_number, labels)) or not compared:
             return None
         scores = own.probabilities[:, 0] if only else own.right_chances
-        grades = np.array([float(label or "nan") for label in self._labels])
+        grades = self._of_labels(lambda text: float(gold(text, self.rows.named) or "nan")).astype(float)
         known = ~np.isnan(grades) if rows is None else ~np.isnan(grades) & rows
         return grades[known], scores[known].astype(float)
 

@@ -137,7 +137,7 @@ def load(folder: Path, models: Sequence[str] | None = None) -> Run:
 
 
 def _predictions(folder: Path, model: RunModel, rows: int) -> Predictions:
-    table = pq.read_table(folder / model_file(model.sha256))
+    table = runs.read_table(folder / model_file(model.sha256))
     probabilities = np.stack([table.column(label).to_numpy() for label in model.labels], axis=1).astype(np.float32)
     if len(probabilities) != rows or not np.isfinite(probabilities).all():
         raise ValueError("a probability is missing")
@@ -261,7 +261,7 @@ def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunH
     by_file = {model_file(model.sha256): model for model in known.models}
     for model in header.models:
         if (name := model_file(model.sha256)) in by_file and not differs:
-            here, there = (pq.read_table(place / name) for place in (folder, new))
+            here, there = (runs.read_table(place / name) for place in (folder, new))
             if by_file[name].counts_as != model.counts_as or not _close(here, there):
                 differs = f"predictions by {by_file[name].title}"
     if differs:
@@ -277,7 +277,7 @@ def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunH
 
 def _filled(path: Path, name: str) -> pa.ChunkedArray:
     """A text column, empty where a row has none."""
-    return pc.fill_null(pq.read_table(path, columns=[name]).column(0), "")
+    return pc.fill_null(runs.read_table(path, [name]).column(0), "")
 
 
 def _close(one: pa.Table, other: pa.Table) -> bool:
@@ -437,16 +437,11 @@ class UnfinishedRun:
         paths = [self._path(number) for number in range(parts)]
         names = dict.fromkeys(name for path in paths for name in pq.read_schema(path).names)
         others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
-        merged = merge(self._folder, replace(header, models=self._models), map(_read, paths), others)
+        merged = merge(self._folder, replace(header, models=self._models), map(runs.read_table, paths), others)
         new = {model.sha256: model for model in self._header.models}
         if not new.keys() <= {model.sha256 for model in merged.models}:
             raise DeskError(f"{header.name} is read in another way than before: predict it again")
         return reorder(self._folder, list(new.values()))
-
-
-def _read(path: Path) -> pa.Table:
-    with pq.ParquetFile(path) as file:  # pq.read_table loads pandas
-        return file.read()
 
 
 def reorder(folder: Path, first: Sequence[RunModel]) -> RunHeader:

@@ -29,6 +29,7 @@ from core.desk.suggestions import FIRST
 from core.desk.table import open_table
 from trainers.bench.app import MODEL, answer, chromium, empty_page, reruns, server
 from trainers.bench.models import Measurement, Unmeasured, medians, pairs_file
+from trainers.bench.visitors import wait_for_preloading
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -137,8 +138,8 @@ def _on_the_page(browser: Browser, folder: Path, quick: bool, bar: float) -> lis
 
 
 def _labelling(browser: Browser, folder: Path) -> list[Measurement]:
-    """Seconds until a server that is running shows the first row to label, and milliseconds from a key to the next row
-    while a model learns from the labels."""
+    """Seconds until a server that has run for a minute shows the first row to label, and milliseconds from a key to the
+    next row while a model learns from the labels."""
     run = run_folder.load(folder)
     number = f"of {len(run.keys):,} rows"
     with server(PAIRLENS_DESK=str(folder.parents[1]), PAIRLENS_DB="") as own:
@@ -147,7 +148,7 @@ def _labelling(browser: Browser, folder: Path) -> list[Measurement]:
         page.goto(f"{own.address}/error-desk")
         page.get_by_label("Your name", exact=True).fill("Ann")
         page.get_by_label("Your name", exact=True).press("Enter")
-        page.wait_for_timeout(3000)  # the browser remembers the name
+        wait_for_preloading(own.process.pid)
         started = time.perf_counter()
         page.goto(f"{own.address}/error-desk?file={store.short(run.dataset.sha256)}&view=labels", wait_until="commit")
         row = page.get_by_role("heading", name=re.compile(r"^Row \d+$"))
