@@ -22,6 +22,10 @@ class SharedCache(Generic[T]):
         self.most, self._size, self._forgot, self._lock = most, size, forgot, threading.Lock()
         self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
         """Pending or with a value; the most recently used is last."""
+        self._sizes = dict[Hashable, float]()
+        self._total = 0.0
+        """Of the values that are kept: they are not counted again after each new one, which would take the longer the
+        more there are."""
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value for this key. Re-raises exceptions from ``make`` in all threads that wait for it."""
@@ -31,13 +35,15 @@ class SharedCache(Generic[T]):
             self._kept.move_to_end(key)
         if known is None:
             try:
-                future.set_result(make())
+                value = make()
+                size = self._size(value)
             except BaseException as error:
                 with self._lock:
                     del self._kept[key]
                 future.set_exception(error)
             else:
-                self._forget()
+                future.set_result(value)
+                self._keep(key, size)
         return future.result()
 
     def __contains__(self, key: Hashable) -> bool:
@@ -48,15 +54,14 @@ class SharedCache(Generic[T]):
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _forget(self) -> None:
+    def _keep(self, key: Hashable, size: float) -> None:
         with self._lock:
-            sizes = {key: self._size(future.result()) for key, future in self._kept.items() if future.done()}
-            excess = sum(sizes.values()) - self.most
-            crowded = excess > 0
-            for key in list(sizes)[:-1]:
-                if excess <= 0:
-                    break
-                del self._kept[key]
-                excess -= sizes[key]
+            self._sizes[key] = size
+            self._total += size
+            crowded = self._total > self.most
+            last = next(known for known in reversed(self._kept) if known in self._sizes)
+            while self._total > self.most and (old := next(filter(self._sizes.__contains__, self._kept))) is not last:
+                del self._kept[old]
+                self._total -= self._sizes.pop(old)
         if crowded:
             self._forgot()

@@ -43,12 +43,17 @@ def checkpoint_of(tmp_path, table):
     return make
 
 
-def test_two_visitors_pairs_are_read_at_the_same_time(monkeypatch):
-    both = threading.Barrier(2, timeout=10)
-    monkeypatch.setattr(asked_pair, "explain", lambda *pair, **options: both.wait())
-    asked = [Question(None, FIRST), Question(None, SECOND)]
+def test_two_visitors_pairs_are_read_at_the_same_time(monkeypatch, checkpoint_of):
+    both, real, checkpoint = threading.Barrier(2, timeout=10), asked_pair.explain, checkpoint_of("attconv-light")
+
+    def waiting(*pair, **options):
+        both.wait()
+        return real(*pair, **options)
+
+    monkeypatch.setattr(asked_pair, "explain", waiting)
+    asked = [Question(checkpoint, FIRST, SECOND), Question(checkpoint, SECOND, FIRST)]
     with ThreadPoolExecutor(2) as threads:
-        assert {0, 1} == {*threads.map(lambda one: one.explanation, asked)}
+        assert [found.first.text for found in threads.map(lambda one: one.explanation, asked)] == [FIRST, SECOND]
 
 
 def log_p(checkpoint, first, second, label, **options):

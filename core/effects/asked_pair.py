@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from core.card import right_class
 from core.checkpoint import Checkpoint
 from core.effects.words import Sampling, Sides, related_words, usual_sampling
 from core.evidence import AttentionMap, Explanation
-from core.explain import explain
+from core.explain import explain, kept
 from core.lazy import lazy_property
 from core.reading.reader import Reading
 
@@ -28,8 +29,11 @@ class AskedPair:
 
     @lazy_property
     def explanation(self) -> Explanation:
-        """The model's explanation, with its attention."""
-        return explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
+        """The model's explanation, with its attention, cached for all threads: a page asks several questions about a
+        pair one after the other."""
+        texts = self.first, self.second
+        make = partial(explain, self.checkpoint, *texts, records=(AttentionMap,))
+        return kept(self.checkpoint, ("attention", *texts), make)
 
     @lazy_property
     def reading(self) -> Reading:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from core.files import read_yaml
 from core.json_types import JsonObject
@@ -19,18 +20,30 @@ def foreign_language(words: Collection[str]) -> str | None:
     More of them must be frequent in that language only than in English only, at least a quarter of all, and one must
     not be a part of English or of names ("hat", "von").
     """
-    english = stop_words()
     best, most = None, 0
-    for language, (known, names) in _languages().items():
-        found = [word for word in words if word in known - english]
-        ours = sum(word in english - known for word in words)
-        sure = {*found} - names
+    for language, only in _languages().items():
+        found = [word for word in words if word in only.theirs]
+        ours = sum(word in only.ours for word in words)
+        sure = {*found} - only.names
         if sure and len(found) > max(most, ours) and 4 * len(found) >= len(words):
             best, most = language, len(found)
     return best
 
 
+class _Frequent(NamedTuple):
+    """Frequent words of a language but not of English, and of English but not of the language; and those of the
+    language that may be names, or parts of English."""
+
+    theirs: frozenset[str]
+    ours: frozenset[str]
+    names: frozenset[str]
+
+
 @functools.cache
-def _languages() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+def _languages() -> dict[str, _Frequent]:
     lists: JsonObject = read_yaml(LISTS)
-    return {language: (frozenset(own["words"]), frozenset(own["names"])) for language, own in lists.items()}
+    english = stop_words()
+    return {
+        language: _Frequent(frozenset(own["words"]) - english, english - {*own["words"]}, frozenset(own["names"]))
+        for language, own in lists.items()
+    }

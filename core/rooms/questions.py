@@ -8,7 +8,6 @@ from core.effects.asked_pair import AskedPair
 from core.effects.reason import quick_reason
 from core.evaluation.suites import exchange, kind_of_exchange
 from core.evidence import AttentionMap, Explanation
-from core.explain import explain
 from core.json_types import JsonObject
 from core.reading.shared_words import differing, only_in
 from core.reading.tokens import norms
@@ -83,7 +82,7 @@ def askable(checkpoint: Checkpoint, first: str, second: str) -> list[tuple[WordA
 
 def verdict(checkpoint: Checkpoint, first: str, second: str) -> tuple[str, float]:
     """The model's class for a pair, and its probability. Raises PairError for a text without words."""
-    found = explain(checkpoint, first, second, records=())
+    found = AskedPair(checkpoint, first, second).explanation  # of which the sentence makes use
     return found.verdict, max(found.probabilities)
 
 
@@ -118,4 +117,4 @@ def difference(first: str, second: str) -> str:
 
 
 def _read(checkpoint: Checkpoint, first: str, second: str) -> Explanation:
-    return explain(checkpoint, first, second, records=(AttentionMap,))
+    return AskedPair(checkpoint, first, second).explanation

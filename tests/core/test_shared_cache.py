@@ -59,6 +59,19 @@ def test_those_asked_for_last_stay():
     assert memory(50, lambda: 50) == 50 and len(memory) == 1, "the last one stays, however large"
 
 
+def test_a_new_value_costs_the_same_however_many_are_kept():
+    measured = list[int]()
+
+    def size(value: int) -> int:
+        measured.append(value)
+        return 1
+
+    memory = SharedCache[int](1000, size)
+    for key in range(100):
+        memory(key, lambda key=key: key)
+    assert measured == [*range(100)], "a value is measured once, not again with each later one"
+
+
 def test_a_failure_reaches_who_asks_and_is_not_kept():
     memory = SharedCache[int](10)
     with pytest.raises(ZeroDivisionError):
