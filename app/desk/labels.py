@@ -275,7 +275,7 @@ def _to_decide(opened: OpenRun) -> None:
     unsettled = label_disagreements(opened.state.rows)
     if not unsettled:
         return
-    page_style.heading(f"Disagreements to decide: {len(unsettled):,}")
+    page_style.heading(f"Labels to decide: {len(unsettled):,}")
     page_style.note("Anyone may decide. The decision is stored next to the labels, and goes into the corrected file.")
     shown = unsettled[:MOST_DECIDED]
     places = opened.run.places(shown)

@@ -17,6 +17,7 @@ from app.desk.open_run import PAGE, OpenRun, checkpoint_named, show
 from app.pair_form import once
 from app.palette import class_colours, map_look
 from core.checkpoint import load_named
+from core.checkpoint.dynamics import REGIONS
 from core.desk.row_map import MOST_ROWS, RowMap, around, map_job, vectors_of
 from core.desk.run import column_of
 from core.wording import counted
@@ -122,8 +123,9 @@ def _figure(opened: OpenRun, known: RowMap, by: str, dark: bool) -> go.Figure:
         add(by, np.flatnonzero(kept), scale)
     else:
         groups = _groups(shown)
-        names = list(dict.fromkeys(sorted(groups, key=lambda name: (name == _OTHERS, name))))
         labels_of = run.models[opened.model].labels
+        order = {name: at for at, name in enumerate((*labels_of, *REGIONS))}
+        names = sorted({*groups}, key=lambda name: (name == _OTHERS, order.get(name, len(order)), name))
         classes = {name: shades[dark] for name, shades in zip(labels_of, class_colours(labels_of), strict=True)}
         for name, (colour, symbol) in zip(names, map_look(names), strict=True):
             marker = {"color": classes.get(name, colour), "symbol": symbol}

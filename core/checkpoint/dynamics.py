@@ -20,7 +20,7 @@ from core.data.labels import key
 from core.files import read_bounded, whole_file
 
 FILE = "dynamics.safetensors"
-EASY, AMBIGUOUS, HARD = "easy", "ambiguous", "hard"
+REGIONS = EASY, AMBIGUOUS, HARD = "easy", "ambiguous", "hard"
 """The regions, see :attr:`TrainingDynamics.regions`."""
 _LARGEST = 256 << 20
 

@@ -66,7 +66,7 @@ def sentences(run: Run, known: Mapping[int, LearnedRows]) -> list[str]:
     told = []
     for model, rows in known.items():
         regions = Counter[str](rows.of_rows(rows.training.regions)[rows.known].tolist())
-        parts = ", ".join(f"{regions[name]:,} {name}" for name in (dynamics.EASY, dynamics.AMBIGUOUS, dynamics.HARD))
+        parts = ", ".join(f"{regions[name]:,} {name}" for name in dynamics.REGIONS)
         told.append(
             f"{LETTERS[model]} ({run.models[model].title}) was trained on {int(rows.known.sum()):,} of these "
             f"{counted(len(rows.places), 'row')} with these labels: {parts} ({column_of('region', model)}). Wrong "

@@ -78,20 +78,20 @@ def test_two_people_label_a_file_without_labels_and_a_third_decides(tickets):
     press(bob, "bug")
     press(bob, "bug")
     press(bob, "wish")
-    assert "Agreement by class" in figures(bob) and "Disagreements to decide: 1" in texts(bob)
+    assert "Agreement by class" in figures(bob) and "Labels to decide: 1" in texts(bob)
     assert "Ann: wish – “dark is a wish”" in texts(bob) and "Bob: bug" in texts(bob)
 
     cleo = opened(tickets, "Cleo")
     assert "Disagreements" not in texts(cleo)
     next(one for one in cleo.toggle if one.label.startswith("Decide")).set_value(True).run()
-    assert "Disagreements to decide: 1" in texts(cleo) and button(cleo, "Unsure").disabled
+    assert "Labels to decide: 1" in texts(cleo) and button(cleo, "Unsure").disabled
     decide = [one for one in cleo.button if (one.key or "").startswith("desk decide") and one.label == "wish"]
     decide[0].click().run()
-    assert not cleo.exception and "Disagreements to decide" not in texts(cleo)
+    assert not cleo.exception and "Labels to decide" not in texts(cleo)
     assert annotations.state(file).row("t2").decided == ("wish", "Cleo")
     again = open_view("error_desk", file=file[:16], view="labels", row="t2")
     press(write_as(again, "Cleo"), "Take back the decision")
-    assert annotations.state(file).row("t2").decided is None and "Disagreements to decide: 1" in texts(again)
+    assert annotations.state(file).row("t2").decided is None and "Labels to decide: 1" in texts(again)
     Labelling(open_database()).decide("Cleo", file, "t2", 2)
     cleo.run()
     next(one for one in cleo.segmented_control if one.label == "Show").set_value("rows").run()
