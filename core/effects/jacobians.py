@@ -32,6 +32,9 @@ from core.reading.reader import Reading
 NAME = "integrated Jacobians"
 STEPS, MORE_STEPS = 32, 128
 """Points on the path (Gauss-Legendre), and for a second attempt if the shares do not add up."""
+ROWS = 32
+"""Rows that the model reads at once, of several points on the path: for a few words, a single point's take hardly less
+time."""
 _FORWARD = threading.Lock()
 """PyTorch's forward-mode differentiation is limited to one thread at a time."""
 COMPLETE = 0.005
@@ -91,12 +94,14 @@ def _attributed(tower: Tower, pieces: Pieces, steps: int, progress: Progress, be
     tangents = torch.zeros(len(moved), *moves.shape)
     tangents[torch.arange(len(moved)), moved] = moves[moved]
     by_piece = torch.zeros(len(moves), len(encode(end)[0]))
-    places, shares = np.polynomial.legendre.leggauss(steps)
-    for done, (place, share) in enumerate(zip((places + 1) / 2, shares / 2, strict=True)):
+    places, shares = (torch.from_numpy(values).to(moves) for values in np.polynomial.legendre.leggauss(steps))
+    at_once = max(1, ROWS // max(1, len(moved)))
+    for done in range(0, steps, at_once):
         progress(before + done, 2 * steps)
-        point = (start + place * (end - start)).repeat(len(moved), 1, 1)
+        place, share = (values[done : done + at_once] for values in ((places + 1) / 2, shares / 2))
+        points = (start + place[:, None, None] * (end - start)).repeat_interleave(len(moved), 0)
         with _FORWARD:
-            slopes = torch.func.jvp(encode, (point,), (tangents,))[1]
-        by_piece[moved] += share * slopes
+            slopes = torch.func.jvp(encode, (points,), (tangents.repeat(len(place), 1, 1),))[1]
+        by_piece[moved] += (share[:, None, None] * slopes.unflatten(0, (len(place), len(moved)))).sum(0)
     vector, reference = (encode(given)[0].double() for given in (end, start))
     return _Attributed(vector, reference, of_word.double() @ by_piece.double(), steps * len(moved) + 2)

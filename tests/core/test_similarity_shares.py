@@ -94,7 +94,7 @@ def test_integrated_jacobians_become_complete_as_steps_grow(folder, monkeypatch)
         seen = []
         record = Question(checkpoint, *PAIR).shares(progress=lambda *done, seen=seen: seen.append(done))
         residuals.append(abs(record.residual))
-        assert seen[-1] == (2 * steps - 1, 2 * steps)
+        assert seen == sorted({*seen}) and steps <= seen[-1][0] < 2 * steps == seen[-1][1]
     assert residuals[0] > residuals[1] > residuals[2] and residuals[2] < 1e-3
     assert not any(record.shares[-1]) and not any(row[-1] for row in record.shares), "special tokens do not change"
     assert record.score == pytest.approx(explain(checkpoint, *PAIR).logits[0], abs=1e-5)

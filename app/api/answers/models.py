@@ -8,7 +8,7 @@ from app.api.endpoint import AnyRequest, endpoint
 from app.model_choice import Listed, offered
 from app.palette import class_colours
 from core.card import is_external, ranked_by
-from core.checkpoint import CheckpointError, in_memory, load_named, records_of
+from core.checkpoint import CheckpointError, available, in_memory, listed_once, load_named, records_of
 from core.evidence import BOTH
 from core.evidence.explanation import kinds_of_texts
 from core.json_types import JsonObject
@@ -19,7 +19,8 @@ from core.wording import class_names
 @endpoint("models", AnyRequest, kept=False, quick=True)
 def models(asked: AnyRequest, progress: Progress) -> dict[str, JsonObject]:
     """All models by name, in the order of the pages' lists."""
-    return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}
+    with listed_once(available()):
+        return {name: _model(name, listed) for name, listed in offered(lambda card: True, unreadable=True).items()}
 
 
 def _model(name: str, listed: Listed) -> JsonObject:
