@@ -16,6 +16,7 @@ from app import page_style
 from app.desk import adapting, annotator, jobs
 from app.desk.open_run import PAGE, attempt, database, show_run
 from app.model_choice import offered, titles
+from app.page_state.widgets import labelled
 from app.pair_form import once
 from core.archives import MOST_MEMBERS, TooLargeError, pieces
 from core.card import Card, ranked_by
@@ -61,7 +62,7 @@ def run_choice() -> None:
         list(runs).index(state.file) if state.file in runs else None,
         placeholder="A new run" if runs else "No run yet",
         format_func=lambda file: names[runs[file].sha256],
-        **PAGE.widget("file", lambda file: show_run(file, [model.sha256 for model in runs[file].models])),
+        **PAGE.widget("file", _open_run, labelled(PAGE, names)),
     )
     if state.file in runs:
         models = told_apart({store.short(model.sha256): model.title for model in runs[state.file].models}, letters=6)
@@ -72,7 +73,7 @@ def run_choice() -> None:
                 [model for model in state.models if model in models],
                 format_func=models.__getitem__,
                 max_selections=MOST_MODELS,
-                **PAGE.widget("models", _choose_models),
+                **PAGE.widget("models", _choose_models, labelled(PAGE, models)),
             )
         st.button(
             "New run",
@@ -81,6 +82,10 @@ def run_choice() -> None:
             type="tertiary",
             icon=":material/add:",
         )
+
+
+def _open_run(file: str) -> None:
+    show_run(file, [model.sha256 for model in store.header(file).models])
 
 
 def _choose_models(models: list[str]) -> None:
@@ -105,7 +110,7 @@ def new_run() -> None:
     page_style.heading("New run")
     page_style.note(
         "Find out where models err: predict a data file with one to four checkpoints, filter its rows, compare slices "
-        "and models, and tag errors."
+        "and models, and tag errors. Or teach a model the classes of your own file, and see on which rows it errs."
     )
     jobs.draw_running()
     jobs.draw_unfinished()
@@ -198,7 +203,7 @@ def _read(
             return known, {}
         seen = once("desk seen", token, lambda: reading(lambda path: seen_in(path, largest)))
     else:
-        page_style.note("No layout fits this file. Which columns hold what?")
+        page_style.note("PairLens does not know these columns: choose what each part of a row is.")
         seen = known
     picked = _picked(seen, token)
     if picked is None:

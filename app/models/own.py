@@ -40,16 +40,19 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
         with_pairs = corrected and st.checkbox("together with the corrected pairs", key="with the pairs")
         if not st.form_submit_button("Save the model"):
             return
-    try:
-        if new in available():
-            raise CheckpointError(f"there is a model named {new} already: choose another name")
-        save_as(folder, new, "", own_models.maker(), with_pairs=with_pairs)
-    except (FileError, OSError):
-        page_style.notice(["The model cannot be written, perhaps because the server’s disk is full: try again later."])
-        return
-    except UserError as error:
-        page_style.notice([f"{capital(str(error)).rstrip('.')}."])
-        return
+        # Inside the popover, which covers what is drawn below it.
+        try:
+            if new in available():
+                raise CheckpointError(f"there is a model named {new} already: choose another name")
+            save_as(folder, new, new, own_models.maker(), with_pairs=with_pairs)
+        except (FileError, OSError):
+            page_style.notice(
+                ["The model cannot be written, perhaps because the server’s disk is full: try again later."]
+            )
+            return
+        except UserError as error:
+            page_style.notice([f"{capital(str(error)).rstrip('.')}."])
+            return
     own_models.forget(name)
     page.set(page.state.updated(model=new))
     st.rerun()
@@ -90,7 +93,9 @@ def _adapt_again(card: Card, folder: Path) -> None:
     kept = folder / PAIRS
     corrections = from_csv(kept.read_text(encoding="utf-8")) if kept.is_file() else ()
     lines = to_lines(corrections)
-    if not corrections:
+    if not corrections and "pull" in (card.get("adaptation") or {}):
+        page_style.page_link("explore", {"model": card["base"]["name"]}, "Adapt again: correct verdicts in Explore")
+    elif not corrections:
         page_style.page_link("error_desk", {}, "Adapt again: choose its file under New run")
     elif len(lines) > _LONGEST_LINK:
         page_style.page_link("explore", {"model": card["base"]["name"]}, "Adapt again: open pairs.csv of the download")
@@ -104,6 +109,7 @@ def _rename_or_delete(page: PageSession[Any], name: str, card: Card, folder: Pat
     with st.form("rename the model", border=False):
         title = st.text_input("Title", card["title"], max_chars=LONGEST_TITLE, key=f"title of {folder.name}")
         if st.form_submit_button("Rename") and title.strip() and _done(lambda: rename(folder, title.strip())):
+            page.set(page.state)  # select boxes would still show the old title
             st.rerun()
     with st.popover("Delete the model"):
         page_style.note("Runs and links that name it can no longer open it.")

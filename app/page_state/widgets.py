@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,9 +17,16 @@ def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, s
     values, value = list(names), getattr(page.state, field)
     index = values.index(value) if value in values else None
     if opens:
-        st.selectbox(label, values, index, format_func=names.__getitem__, **page.widget(field))
+        named = page.widget(field, key=labelled(page, names))
+        st.selectbox(label, values, index, format_func=names.__getitem__, **named)
     else:
         st.radio(label, values, index, format_func=lambda one: page_style.plain(names[one]), **page.widget(field))
+
+
+def labelled(page: PageSession[Any], names: Mapping[Any, str]) -> Callable[[str], str]:
+    """Keys for a select box over options with these labels. The browser sends back a label, so once one has changed, as
+    when somebody renames a model, the box must be a new widget: an old label would count as no choice."""
+    return lambda name: f"{page.key(name)} {hash(tuple(names.items()))}"
 
 
 def segments(page: PageSession[Any], field: str, label: str, names: Mapping[Any, str], **more: Any) -> None:

@@ -19,7 +19,7 @@ from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
-from app.page_state.widgets import choice
+from app.page_state.widgets import choice, labelled
 from app.pair_form import PairForm, roles_of
 from app.pairs import SIDES, Pair
 from app.panels import Drawing
@@ -87,14 +87,15 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     FORM.epoch()
     if PAGE.state.what == "models":
         take = lambda others: PAGE.change(others=tuple(others))  # noqa: E731
+        offered = {name: names[name] for name in mates if name != PAGE.state.shown_model}
         st.multiselect(
             "Compare with",
-            [name for name in mates if name != PAGE.state.shown_model],
+            list(offered),
             _beside(PAGE.state, mates),
-            format_func=names.__getitem__,
+            format_func=offered.__getitem__,
             max_selections=MOST - 1,
             placeholder="Choose up to three models",
-            **PAGE.widget("others", take, key=lambda name: f"{PAGE.key(name)} {PAGE.state.shown_model}"),
+            **PAGE.widget("others", take, labelled(PAGE, offered)),
         )
     choice(PAGE, "rows", "Attention of the words of the", {side: roles[side] for side in ROWS})
     FORM.files()

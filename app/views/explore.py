@@ -88,6 +88,8 @@ def _selected() -> None:
     """Takes over a selection or an edit made in the browser."""
     picked = components.picked(PAGE, KEY)
     if picked.get("id") != FORM.id:
+        if picked.get("correct") is not None or picked.get("edit"):
+            PAGE.refuse("That was chosen before the page showed the new words: choose it again.")
         return
     if (right := picked.get("correct")) is not None:
         corrections.choose(PAGE, str(right))

@@ -16,7 +16,7 @@ from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
-from core.checkpoint.unlisted import Folders, saved_models
+from core.checkpoint.unlisted import Folders, base_of, saved_models
 from core.errors import CheckpointError as CheckpointError
 from core.errors import DeskError
 from core.evidence import Record
@@ -50,6 +50,13 @@ def available() -> Folders:
     (:mod:`core.checkpoint.unlisted`) is found by its name.
     """
     return _LISTED.get() or _listing()
+
+
+def title_of(name: str) -> str:
+    """The title of a checkpoint, for what all visitors read: the name of an unlisted one opens it."""
+    with contextlib.suppress(KeyError, CheckpointError):
+        return str(read_card(available()[name])["title"])
+    return base_of(name) or name
 
 
 def _listing() -> Folders:

@@ -82,7 +82,8 @@ class Seen:
     def guess(self) -> dict[str, str]:
         """The columns with the texts and the label by the part of a row, if a table's header is certain and its rows
         leave no doubt: the two columns with the most words, if the words of others are few; and the only other one with
-        few values, which recur; without a label if there is none. Empty if there is any doubt."""
+        few values, which recur; without a label if there is none. Empty if there is any doubt. The id is the only other
+        column of single words that are all different."""
         columns = list(zip(*(row for row in self.rows if len(row) == len(self.names)), strict=True))
         if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
@@ -95,7 +96,13 @@ class Seen:
         ]
         if len(texts) != 2 or len(classes) > 1:
             return {}
-        return dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=False))
+        found = dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=False))
+        ids = [
+            at
+            for at, column in enumerate(columns)
+            if at not in texts and len({*column}) == len(column) and all(len(cell.split()) == 1 for cell in column)
+        ]
+        return found | ({"id": self.names[ids[0]]} if len(ids) == 1 else {})
 
 
 def seen(head: Sequence[Line]) -> Seen:
@@ -109,8 +116,20 @@ def seen(head: Sequence[Line]) -> Seen:
     first = cells.first(head)[0]
     rows = [cells.split(text) for _, text in head[1:]]
     recurs = any(cell in {row[at] for row in rows if at < len(row)} for at, cell in enumerate(first) if cell)
-    doubtful = recurs or any(is_sentence(cell) or len(cell) > 60 or _is_number(cell) for cell in first)
+    columns = ([row[at] for row in rows if at < len(row)] for at in range(len(first)))
+    doubtful = recurs or any(map(_could_be_below, first, columns))
     return Seen(table.names, tuple(first), doubtful, tuple(map(tuple, rows)))
+
+
+def _could_be_below(name: str, cells: Sequence[str]) -> bool:
+    """Whether the first cell of a column is like the others: a sentence above sentences, or a number above numbers. A
+    question above classes is a name."""
+    kinds = [like for like in (_is_text, _is_number) if like(name)]
+    return any(not cells or any(map(like, cells)) for like in kinds)
+
+
+def _is_text(cell: str) -> bool:
+    return is_sentence(cell) or len(cell) > 60
 
 
 def _is_json(head: Sequence[Line]) -> bool:

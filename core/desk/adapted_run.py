@@ -20,7 +20,7 @@ from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, load_named, title_of
 from core.checkpoint.adapted import save_unlisted
 from core.checkpoint.unlisted import discard, new_name
 from core.data import Dataset, Example
@@ -159,7 +159,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
         store.put_first(run.sha256, [sha256])
         return run.sha256, [sha256]
 
-    return Job(f"Adapting {base} to {dataset.name}", read + len(run.rows), work)
+    return Job(f"Adapting {title_of(base)} to {dataset.name}", read + len(run.rows), work)
 
 
 @dataclass(frozen=True)

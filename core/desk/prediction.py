@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import torch
 
-from core.checkpoint import load_named
+from core.checkpoint import load_named, title_of
 from core.data import Dataset, Stream
 from core.data.labels import CountsAs
 from core.desk import run_folder, source, store
@@ -66,7 +66,7 @@ def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, 
         source.keep(dataset)
         return dataset.sha256, checksums
 
-    what = f"The prediction of {dataset.name} by {', '.join(models)}"
+    what = f"The prediction of {dataset.name} by {', '.join(map(title_of, models))}"
     return Job(what, len(dataset.rows) * len(models), work, passes=max(1, len(models)))
 
 

@@ -20,7 +20,7 @@ import pytest
 from core.data import DataError, Stream, read
 from core.data.lines import checksum
 from core.data.picked import Seen
-from core.data.stream import survey
+from core.data.stream import seen_in, survey
 
 HEAD = "premise,hypothesis,label\n"
 
@@ -305,8 +305,24 @@ def test_a_copy_with_other_line_ends_is_the_same_data_set(tmp_path):
 
 def test_the_texts_of_a_file_without_labels_are_guessed():
     rows = tuple((f"U{n}", f"the ship left port {n}", f"a ship has sailed today {n}") for n in range(6))
-    assert Seen(("case", "report", "reply"), rows=rows).guess() == {"first": "report", "second": "reply"}
+    texts = {"first": "report", "second": "reply"}
+    assert Seen(("case", "report", "reply"), rows=rows).guess() == texts | {"id": "case"}
+    assert Seen(("case", "report", "reply", "score"), rows=tuple((*row, row[0]) for row in rows)).guess() == texts
     labelled = tuple((*row, "ab"[n % 2]) for n, row in enumerate(rows))
     assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
     doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
     assert Seen(("case", "report", "reply", "kind", "part"), rows=doubtful).guess() == {}
+
+
+def test_a_question_above_classes_is_the_name_of_a_column(tmp_path):
+    rows = "".join(
+        f"E{n},The ship left port {n},A ship sailed today {n},{'yes' if n % 2 else 'no'}\n" for n in range(8)
+    )
+    file = tmp_path / "events.csv"
+    for question in ("same event?", "Do both report the same event?"):
+        file.write_text(f"case,left,right,{question}\n{rows}")
+        found = seen_in(file, 10_000)
+        assert not found.doubtful and found.guess()["label"] == question
+    for first in ("E9,The ship sank here,A ship went down,maybe", "E9,12.5,A ship went down,maybe"):
+        file.write_text(f"{first}\n{rows if '12.5' not in first else rows.replace('The ship left port ', '')}")
+        assert seen_in(file, 10_000).doubtful, "it may be a row"
