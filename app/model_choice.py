@@ -13,6 +13,7 @@ from app import own_models
 from app.examples import ENTAILMENT, kind_of
 from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
+from core.checkpoint.unlisted import base_of
 from core.evidence import AttentionMap, Record
 from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
@@ -126,7 +127,9 @@ def kinds(models: Mapping[str, Listed]) -> dict[str, str]:
 def titles(models: Mapping[str, Listed]) -> dict[str, str]:
     """Display names; a model with an unreadable card keeps its folder's name."""
     out = {name: name if model.card is None else _title(model.card) for name, model in models.items()}
-    return told_apart(out)
+    names = {name: name[name.find("~") + 1 :][:6] if base_of(name) else name for name in out}
+    apart = told_apart({names[name]: title for name, title in out.items()})
+    return {name: apart[names[name]] for name in out}
 
 
 def _title(card: Card) -> str:

@@ -78,7 +78,7 @@ def run_choice() -> None:
         st.button(
             "New run",
             key="desk new",
-            on_click=lambda: PAGE.update(file=None, models=()),
+            on_click=lambda: PAGE.set(PAGE.state.updated(file=None, models=())),
             type="tertiary",
             icon=":material/add:",
         )
@@ -203,8 +203,10 @@ def _read(
             return known, {}
         seen = once("desk seen", token, lambda: reading(lambda path: seen_in(path, largest)))
     else:
-        page_style.note("PairLens does not know these columns: choose what each part of a row is.")
         seen = known
+        guessed = "The columns are guessed from the first rows: change what is wrong."
+        asked = "PairLens does not know these columns: choose what each part of a row is."
+        page_style.note(guessed if seen.guess() else asked)
     picked = _picked(seen, token)
     if picked is None:
         return None

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app import page_style
-from app.desk import drawing, learning_curve
+from app.desk import another_model, drawing, learning_curve
 from app.desk.open_run import PAGE, OpenRun
 from app.page_state.widgets import segments
 from app.pair_form import once
@@ -112,8 +112,10 @@ def against(opened: OpenRun) -> None:
     """Compares the first model with each other one on the filtered rows."""
     run = opened.run
     if len(run.models) < 2:
-        page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
+        page_style.hint("Two models of a run or more are compared here: choose them in the sidebar, or add one.")
+        another_model.view(opened)
         return
     unscored(run)
     compared = [models_against(run, other, opened.rows) for other in range(1, len(run.models))]
     drawing.figures(compared, "desk against", opened.filter)
+    another_model.view(opened)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -55,19 +55,28 @@ def header_of_stream(stream: Stream) -> RunHeader:
     return RunHeader(run_folder.VERSION, *facts, ())
 
 
-def prediction(dataset: Dataset, models: Sequence[str], counts_as: Mapping[str, CountsAs] = NO_MAPPING) -> Job:
+def prediction(
+    dataset: Dataset,
+    models: Sequence[str],
+    counts_as: Mapping[str, CountsAs] = NO_MAPPING,
+    *,
+    beside: Sequence[str] = (),
+    about: Hashable = None,
+) -> Job:
     """A job that predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as
     they are predicted: a cancelled or killed job resumes where it stopped. Its ``done`` counts rows × checkpoints.
-    ``counts_as``: by checkpoint name, the classes that the file's labels count as."""
+    ``counts_as``: by checkpoint name, the classes that the file's labels count as; ``beside``: the checksums of the
+    run's models that stay before these; ``about``: see :attr:`Job.about`."""
 
     def work(job: Job) -> Written:
-        checksums = [predict_with(job, dataset, name, counts_as.get(name, {})) for name in models]
+        predicted = (predict_with(job, dataset, name, counts_as.get(name, {})) for name in models)
+        checksums = [*beside, *predicted]
         store.put_first(dataset.sha256, checksums)
         source.keep(dataset)
         return dataset.sha256, checksums
 
     what = f"The prediction of {dataset.name} by {', '.join(map(title_of, models))}"
-    return Job(what, len(dataset.rows) * len(models), work, passes=max(1, len(models)))
+    return Job(what, len(dataset.rows) * len(models), work, about, max(1, len(models)))
 
 
 def predict_with(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> str:

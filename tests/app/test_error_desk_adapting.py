@@ -13,8 +13,8 @@ from app import own_models
 from app.desk import adapting, choosing
 from app.page_state.explore import ExploreState
 from core import training_progress
-from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_card
-from core.checkpoint.unlisted import TRAINING, base_of, folder_of
+from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_card, title_of
+from core.checkpoint.unlisted import TRAINING, base_of, folder_of, new_name
 from core.data import read
 from core.data.corrected import NewLabel
 from core.desk import source, store, trainer, training
@@ -130,8 +130,23 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     save.set_value("my-model")
     button(card, "Save the model").click().run()
     assert "my-model" in available() and query(card)["model"] == "my-model" and not card.exception
-    app = open_view("error_desk", **query(app) | {"view": "rows", "filter": "not A.learned"})
+    link = query(app)
+    app = open_view("error_desk", **link | {"view": "rows", "filter": "not A.learned"})
     assert "8 of 40 rows" in texts(app) and not app.exception
+    # A saved model that knows the classes joins the run, after its model. The list is of titles, and no name opens one.
+    app = open_view("error_desk", **link | {"view": "against"})
+    assert "compared here: choose them in the sidebar, or add one" in texts(app)
+    assert box_of(app, "Another model").options == ["my-model"]
+    button(app, "Predict these rows with it").click().run()
+    job = app.session_state["desk prediction by another model"]
+    assert job.what == "The prediction of events.csv by my-model"
+    job.future.result(600)
+    app.run()
+    assert "B − A = " in figures(app) and query(app)["models"].startswith(f"{link['models']}.") and not app.exception
+    assert title_of(model.model) == "Test light + 32 pairs" and title_of(new_name("gone")) == "gone"
+    # Leaving the run clears the list of runs, where it can be opened again.
+    button(app, "New run").click().run()
+    assert box_of(app, "Run").value is None
 
 
 def test_rows_that_cannot_be_learned_from_are_one_sentence(tmp_path):
