@@ -12,7 +12,7 @@ import torch
 from core.__main__ import main
 from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import METHODS, Question, asked_pair
-from core.effects.gradients import STEP, can_nudge, nudged
+from core.effects.gradients import INTEGRATED, STEP, can_nudge, nudged, word_effects
 from core.effects.links import LinksError, Taken
 from core.effects.methods.removal import FREQUENT, MIX, NUDGED, RELATED
 from core.effects.words import DROPPED, Sampling, frequent_words, related_words
@@ -274,6 +274,24 @@ def test_a_nudge_costs_what_it_can_and_a_smaller_one_less():
     assert other < before
     (nearer,) = nudged(checkpoint, reading, target, [0], STEP / 10)[:, target]
     assert alone < nearer < before
+
+
+def test_long_texts_are_nudged_and_integrated_few_at_a_time(checkpoint_of, monkeypatch):
+    checkpoint, sizes, most = checkpoint_of("two-sided"), list[int](), 24
+    reading = checkpoint.read(" ".join([FIRST] * 3), SECOND)
+    found = [nudged(checkpoint, reading, 0, range(18)), integrated(checkpoint, reading)]
+    monkeypatch.setattr("core.effects.gradients.AT_ONCE", most)
+    checkpoint.model.register_forward_pre_hook(
+        lambda model, given: sizes.append(given[0].first.words.shape[:2].numel())
+    )
+    again = [nudged(checkpoint, reading, 0, range(18)), integrated(checkpoint, reading)]
+    assert max(sizes) <= most and len(sizes) > 60
+    for one, other in zip(found, again, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def integrated(checkpoint, reading):
+    return torch.tensor([word.effect for word in word_effects(checkpoint, reading, 0, INTEGRATED).words])
 
 
 def test_the_command_prints_the_notebooks_numbers(capsys):

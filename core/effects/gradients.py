@@ -29,8 +29,8 @@ ROWS = 16
 """Rows per forward call of a transformer."""
 STEP = 0.35
 """Length of a nudge, relative to the mean norm of its text's vectors."""
-NUDGED_AT_ONCE = 64
-"""Nudged texts per forward call."""
+AT_ONCE = 1024
+"""Word vectors per forward call of a model of words, on the longest side: 64 texts of 150 words took 300 MB."""
 
 LogP = Callable[..., Tensor]
 """``[B]`` from each text's vectors ``[B, T, D]``."""
@@ -88,7 +88,16 @@ def _of_words(checkpoint: Checkpoint, reading: Reading, target: int, batch: Batc
     vectors, owners = _vectors(checkpoint, reading)
     choices = _choices(checkpoint, batch) if fixed else {}
     sides = reading.first, *reading.contexts
-    return _Inputs(sides, vectors, owners, lambda *given: _log_p(checkpoint, reading, given, choices)[:, target], STEPS)
+
+    def log_p(*given: Tensor) -> Tensor:
+        return _log_p(checkpoint, reading, given, choices)[:, target]
+
+    return _Inputs(sides, vectors, owners, log_p, _at_once(vectors))
+
+
+def _at_once(vectors: Sequence[Tensor]) -> int:
+    """The number of rows per forward call, from the vectors of each text ``[1, T, D]``."""
+    return max(1, AT_ONCE // max(of_text.shape[1] for of_text in vectors))
 
 
 def passes(method: str) -> int:
@@ -186,7 +195,7 @@ def nudged(checkpoint: Checkpoint, reading: Reading, target: int, words: Sequenc
             for slope, of_text in zip(slopes, vectors, strict=True)
         ]
         parts = []
-        for some in torch.split(torch.tensor(words), NUDGED_AT_ONCE):
+        for some in torch.split(torch.tensor(words), _at_once(vectors)):
             rows = [
                 of_text.detach() - (own[None] == some[:, None])[..., None] * of_step[None]
                 for of_text, of_step, own in zip(vectors, steps, owners, strict=True)
