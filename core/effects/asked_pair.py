@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from core.card import right_class
 from core.checkpoint import Checkpoint
 from core.effects.words import Sampling, Sides, related_words, usual_sampling
 from core.evidence import AttentionMap, Explanation
-from core.explain import explain, kept
+from core.explain import explain
 from core.lazy import lazy_property
 from core.reading.reader import Reading
 
@@ -18,7 +17,8 @@ from core.reading.reader import Reading
 @dataclass(frozen=True, eq=False)
 class AskedPair:
     """A pair of texts put to a model. ``first`` and ``second`` as in :func:`core.explain.explain`; ``sampling``: how
-    replacements are sampled, None for the model's default.
+    replacements are sampled, None for the model's default; ``known``: the model's explanation with its attention, if it
+    was asked for before.
 
     All methods report to ``progress``; its exceptions cancel the work. They raise PairError as ``explain`` does."""
 
@@ -26,14 +26,12 @@ class AskedPair:
     first: str
     second: str = ""
     sampling: Sampling | None = None
+    known: Explanation | None = None
 
     @lazy_property
     def explanation(self) -> Explanation:
-        """The model's explanation, with its attention, cached for all threads: a page asks several questions about a
-        pair one after the other."""
-        texts = self.first, self.second
-        make = partial(explain, self.checkpoint, *texts, records=(AttentionMap,))
-        return kept(self.checkpoint, ("attention", *texts), make)
+        """The model's explanation, with its attention."""
+        return self.known or explain(self.checkpoint, self.first, self.second, records=(AttentionMap,))
 
     @lazy_property
     def reading(self) -> Reading:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from core.checkpoint import Checkpoint
 from core.effects import cost
 from core.effects.asked_pair import AskedPair
 from core.effects.reason import quick_reason
 from core.evaluation.suites import exchange, kind_of_exchange
 from core.evidence import AttentionMap, Explanation
+from core.explain import explain, kept
 from core.json_types import JsonObject
 from core.reading.shared_words import differing, only_in
 from core.reading.tokens import norms
@@ -82,13 +85,13 @@ def askable(checkpoint: Checkpoint, first: str, second: str) -> list[tuple[WordA
 
 def verdict(checkpoint: Checkpoint, first: str, second: str) -> tuple[str, float]:
     """The model's class for a pair, and its probability. Raises PairError for a text without words."""
-    found = AskedPair(checkpoint, first, second).explanation  # of which the sentence makes use
+    found = _read(checkpoint, first, second)
     return found.verdict, max(found.probabilities)
 
 
 def sentence(checkpoint: Checkpoint, first: str, second: str) -> str:
     """The reason for the model's verdict on a pair, or that it would take too long."""
-    return quick_reason(AskedPair(checkpoint, first, second)).sentence
+    return quick_reason(AskedPair(checkpoint, first, second, known=_read(checkpoint, first, second))).sentence
 
 
 def is_quick(checkpoint: Checkpoint, first: str, second: str) -> bool:
@@ -117,4 +120,6 @@ def difference(first: str, second: str) -> str:
 
 
 def _read(checkpoint: Checkpoint, first: str, second: str) -> Explanation:
-    return AskedPair(checkpoint, first, second).explanation
+    """The explanation, cached for all threads: the sentence about a pair follows its verdict."""
+    make = partial(explain, checkpoint, first, second, records=(AttentionMap,))
+    return kept(checkpoint, ("room", first, second), make)
