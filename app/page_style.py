@@ -50,7 +50,7 @@ _STYLE = (
 [data-testid="stCheckbox"] label:not([data-selected="true"]) > div:nth-of-type(1) {
   box-shadow: inset 0 0 0 1.5px var(--pl-soft); }
 .stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
-[data-testid="stBaseButton-primary"] { color: var(--pl-paper) !important; }
+[data-testid="stBaseButton-primary"]:not(:disabled) { color: var(--pl-paper) !important; }
 .stMain :is(input, textarea) { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],

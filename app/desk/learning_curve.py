@@ -68,7 +68,7 @@ def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
         drawn = alt.Chart({"values": rows}).mark_line(color=CONTEXT, point=points).encode(x=x, y=y, tooltip=tips)
         return alt.layer(drawn).properties(height=170, description=f"{what} by epoch of {title}")
 
-    return line("score", "dev accuracy", "%"), line("loss", "training loss", ".2f")
+    return line("score", "dev accuracy", ".1~%"), line("loss", "training loss", ".2f")
 
 
 def of_labels(guesses: Sequence[Guess]) -> list[Figure]:

@@ -192,7 +192,7 @@ def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Seque
             name = _save(base, examples, pull, corrections)
     except UserError as error:
         page.refuse(f"{capital(str(error)).rstrip('.')}.")
-        return
+        st.rerun()  # the page's sentences are drawn before the sidebar
     _select(page, name)
 
 
@@ -308,15 +308,17 @@ def _slider(
         except UserError as error:  # the disk is full
             page.refuse(f"{capital(str(error)).rstrip('.')}.")
             return
-        page.set(page.state.updated(model=saved))
+        if not mine:
+            page.set(page.state.updated(model=saved))
 
     steps = [f"{one:g}" for one in PULLS]
+    # One widget for all pulls: a new one would take the focus from the keyboard with each step.
+    st.session_state[_PULL] = f"{min(PULLS, key=lambda one: abs(one - pull)):g}"
     st.select_slider(
         "Pull towards the old weights: to the left it learns more, to the right it forgets less",
         steps,
-        f"{min(PULLS, key=lambda one: abs(one - pull)):g}",
         format_func=lambda step: f"{steps.index(step) + 1} of {len(steps)}",
-        **page.widget(f"{_PULL} {pull:g}", pulled),
+        **page.widget(_PULL, pulled, lambda name: name),
     )
 
 

@@ -97,10 +97,15 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _as_desk_errors() -> Iterator[None]:
-    """Converts database errors to DeskErrors without their texts, which may contain host and user."""
+    """Converts database errors to DeskErrors, of a database on a server without their texts, which may contain host and
+    user."""
     try:
         yield
     except DBAPIError as error:
+        if isinstance(error.orig, sqlite3.Error):
+            raise DeskError(
+                f"the desk's database cannot be used ({error.orig}): check that its folder can be written and has room"
+            ) from error
         kind = type(error.orig).__name__
         raise DeskError(
             f"the desk's database cannot be used ({kind}): check that it is running, and check PAIRLENS_DB"

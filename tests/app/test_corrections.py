@@ -77,10 +77,13 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
 
     with monkeypatch.context() as patched:
         patched.setattr("core.checkpoint.adapted.save_adapted", full)
-        adapted.select_slider[0].set_value("1").run()
-        assert not adapted.exception and "server’s disk is full" in texts(adapted) + str(drawn(adapted)["notices"])
         button(adapted, "Adapt the model").click().run()
         assert not adapted.exception and query(adapted)["model"] == name
+        assert "server’s disk is full" in str(drawn(adapted)["notices"])
+        adapted.select_slider[0].set_value("1").run()
+        assert not adapted.exception and "server’s disk is full" in str(drawn(adapted)["notices"])
+        assert adapted.select_slider[0].value == other, "the slider shows the model’s pull"
+        assert adapted.select_slider[0].proto.id == slider.proto.id, "a new widget would take the keyboard’s focus away"
     assert load_named(name).card["adaptation"]["pull"] == float(other)
 
     # A link opens it for a visitor who has none of it, and no list of theirs shows it to another.
