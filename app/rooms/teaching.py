@@ -13,7 +13,7 @@ from core.checkpoint import load_named
 from core.errors import UserError
 from core.rooms.lecturer import Lecturer, Overview
 from core.rooms.room import AGREED, Round
-from core.rooms.teaching import LEAST, forget, teach
+from core.rooms.teaching import LEAST, models_of, teach
 from core.wording import capital, counted
 
 _LEARNING: dict[int, str] = {}
@@ -33,12 +33,14 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
         page_style.notice([learning])
     if PAGE.state.projector:
         return
-    page_style.note(f"{counted(agreed, 'pair')} fooled the model and count as agreed.")
+    verb = "counts" if agreed == 1 else "count"
+    page_style.note(f"{counted(agreed, 'pair')} fooled the model and {verb} as agreed.")
+    if agreed < LEAST:
+        page_style.hint(f"Teaching takes {LEAST} such pairs, one to teach and one to test: play “Break it” first.")
     st.button(
         "Teach the model again" if asked.result else "Teach the model",
         type="secondary" if asked.result else "primary",
         disabled=agreed < LEAST,
-        help=f"It takes {LEAST} pairs: one to teach, one to test." if agreed < LEAST else None,
         on_click=attempt,
         args=(lambda: _start(own, seen, asked),),
     )
@@ -50,8 +52,8 @@ def _start(own: Lecturer, seen: Overview, asked: Round) -> None:
 
     def learn() -> None:
         try:
-            result = teach(checkpoint, seen.pairs)
-            forget([asked])
+            # Earlier ones are kept as long as the room: links lead to them, and it may play with one of them.
+            result = teach(checkpoint, seen.pairs) | {"earlier": models_of(asked)}
             own.set_result(asked.id, result)
             del _LEARNING[asked.id]
         except UserError as error:
@@ -79,9 +81,6 @@ def _result(own: Lecturer, asked: Round) -> None:
         st.link_button("Explore the taught model", f"explore?{urlencode({'model': model, 'projector': 'on'})}")
         both = urlencode({"model": asked.model, "with": model, "projector": "on"})
         st.link_button("Compare it with before", f"compare?{both}")
-        st.button(
-            "Use it in the next rounds",
-            on_click=attempt,
-            args=(lambda: own.use_model(model),),
-            disabled=own.model() == model,
-        )
+        if st.button("Use it in the next rounds", disabled=own.model() == model):
+            attempt(lambda: own.use_model(model))
+            st.rerun()  # all of the page: the sidebar starts rounds with it

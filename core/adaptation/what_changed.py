@@ -70,6 +70,14 @@ class WhatChanged:
         return max(((one.before - one.after) / one.total for one in self.kinds if one.total >= LEAST), default=0.0)
 
     @property
+    def lost(self) -> str:
+        """Which kind loses most pairs; empty if none does."""
+        kind = max(self.kinds, key=lambda one: one.before - one.after, default=None)
+        if kind is None or kind.after >= kind.before:
+            return ""
+        return f"“{kind.kind}” falls from {kind.before} to {kind.after} of {kind.total} test pairs"
+
+    @property
     def sentence(self) -> str:
         """The effect in one sentence."""
         verb = "stands" if self.corrections == 1 else "stand"
@@ -185,6 +193,15 @@ def default_pull(base: Checkpoint, examples: Examples) -> float:
     return max(harmless, key=lambda one: (one.changed.learned, _gain(one.changed))).changed.pull
 
 
+def thorough_pull(base: Checkpoint, examples: Examples) -> float:
+    """The pull that learns most; of several, the one whose worst loss is smallest: for who wants the corrections to
+    stand, and to see their cost. :func:`default_pull` where no suite applies."""
+    if not tested(base):
+        return default_pull(base, examples)
+    found = [fitted(base, examples, pull).changed for pull in PULLS]
+    return max(found, key=lambda one: (one.learned, -one.worst, _gain(one))).pull
+
+
 def learned_with_less(now: WhatChanged, weaker: Sequence[WhatChanged]) -> str:
     """One sentence: with which of the ``weaker`` pulls more corrections stand, and the kind that loses most then; empty
     if there is none."""
@@ -192,10 +209,8 @@ def learned_with_less(now: WhatChanged, weaker: Sequence[WhatChanged]) -> str:
     if best.learned <= now.learned:
         return ""
     said = f"With the pull at {PULLS.index(best.pull) + 1} of {len(PULLS)}, {best.learned} of {best.corrections} stand"
-    lost = max(best.kinds, key=lambda one: one.before - one.after, default=None)
-    if lost is None or lost.after >= lost.before:
-        return f"{said}."
-    return f"{said}, and “{lost.kind}” falls from {lost.before} to {lost.after} of {lost.total} test pairs."
+    lost = best.lost
+    return f"{said}, and {lost}." if lost else f"{said}."
 
 
 def _gain(changed: WhatChanged) -> int:

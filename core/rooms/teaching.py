@@ -11,7 +11,7 @@ from core.adaptation.adapt import Examples, assembled
 from core.adaptation.corrections import Correction, to_csv
 from core.adaptation.features import feature_vectors
 from core.adaptation.fits import KEEP
-from core.adaptation.what_changed import default_pull, fitted, old_classifier
+from core.adaptation.what_changed import fitted, old_classifier, thorough_pull
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import origin_of, save_unlisted
 from core.checkpoint.unlisted import discard, new_name
@@ -59,7 +59,7 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
         raise RoomError("a model with other classes than its base cannot be taught in a room: choose its base")
     corrections = [Correction(one.first, one.second, one.label) for one in parts.taught]
     examples = Examples.of(base, [one.pair for one in corrections], [one.label for one in corrections])
-    pull = default_pull(base, examples)
+    pull = thorough_pull(base, examples)
     found = fitted(base, examples, pull)
     held = feature_vectors(base, [(one.first, one.second) for one in parts.held_back])
     gold = torch.tensor([base.labels.index(one.label) for one in parts.held_back])
@@ -75,6 +75,8 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
     if kinds:
         right, was, total = (sum(getattr(one, part) for one in kinds) for part in ("after", "before", "total"))
         suites = f"Of our {total:,} test pairs of all kinds, {right:,} are right; before, {was:,} were."
+        if found.changed.lost:
+            suites += f" {found.changed.lost}."
     counts = {"taught": len(parts.taught), "held_back": len(parts.held_back), "before": before, "after": after}
     return {"model": name, **counts, "suites": suites}
 
@@ -82,5 +84,11 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
 def forget(rounds: Iterable[Round]) -> None:
     """Deletes the models that were taught in these rounds: they contain pairs of the class."""
     for one in rounds:
-        if one.result and one.result.get("model"):
-            discard(str(one.result["model"]))
+        for model in models_of(one):
+            discard(model)
+
+
+def models_of(asked: Round) -> list[str]:
+    """The models that were taught in a round, the newest last."""
+    result = asked.result or {}
+    return [*result.get("earlier", []), result["model"]] if result else []
