@@ -13,6 +13,7 @@ from app.palette import class_colours
 from app.rooms.database import rooms
 from core.checkpoint import available, listed_once, load_named
 from core.checkpoint.unlisted import Folders
+from core.desk.schema import clean
 from core.errors import DeskError, UserError
 from core.json_types import JsonObject, checked
 from core.rooms import questions
@@ -21,13 +22,15 @@ from core.rooms.room import NoRoom, TooFast
 
 R = TypeVar("R")
 
+MOST_NUMBER = 2**31 - 1
+"""The largest number of a round or a pair, in PostgreSQL."""
 LISTED = 5.0
 """Seconds for which the list of checkpoints holds."""
 
 
 @dataclass(frozen=True)
 class Join:
-    """A phone joins a room, or takes another nickname."""
+    """A phone joins a room."""
 
     nickname: str = ""
     word: str = ""
@@ -157,7 +160,13 @@ def _listing(moment: int) -> Folders:
 
 
 def _checked(body: JsonObject, kind: type[R]) -> R:
+    """What a phone asks for, without characters that databases cannot store. Raises Refused, also for a number that
+    they cannot look for."""
+    if any(isinstance(value, int) and abs(value) > MOST_NUMBER for value in body.values()):
+        raise Refused(422, "No round and no pair has this number: load the page again.")
     try:
-        return checked(body, kind)
+        return checked(
+            {name: clean(text, len(text)) if isinstance(text, str) else text for name, text in body.items()}, kind
+        )
     except ValueError as error:
         raise Refused(422, sentence(str(error))) from None

@@ -12,6 +12,7 @@ import streamlit as st
 from app import page_style
 from app.rooms.page import PAGE, attempt
 from core.rooms.lecturer import Lecturer, Overview
+from core.rooms.phones import titles_of
 from core.rooms.questions import difference
 from core.rooms.room import AGREED, CHECKING, DISPUTED, Round, Sent, equal_pairs
 from core.wording import counted, percent
@@ -29,9 +30,11 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
     waiting = by_surprise([one for one in pairs if not one.shown])
     if PAGE.state.projector:
         if waiting:
-            page_style.note(f"{counted(len(waiting), 'pair')} wait for the lecturer.")
+            verb = "waits" if len(waiting) == 1 else "wait"
+            page_style.note(f"{counted(len(waiting), 'pair')} {verb} for the lecturer.")
     else:
-        _waiting(own, seen, waiting)
+        _waiting(own, seen, in_place(waiting, asked.id))
+        _muted(own, seen)
     _shown(own, seen, asked, [one for one in pairs if one.shown])
 
 
@@ -39,6 +42,16 @@ def by_surprise(pairs: Sequence[Sent]) -> list[list[Sent]]:
     """The pairs that fool the model first, those with the most probable wrong class before others; equal ones
     together."""
     return sorted(equal_pairs(pairs), key=lambda same: (not same[0].fooled, -same[0].chance, same[0].id))
+
+
+def in_place(waiting: Sequence[list[Sent]], asked: int) -> list[list[Sent]]:
+    """The pairs in the order of the list, in which those that were listed before stay where they were: a pair that
+    arrives must not move under the key that is meant for another one."""
+    key = f"waiting in {asked}"
+    places = {number: place for place, number in enumerate(st.session_state.get(key, ()))}
+    ordered = sorted(waiting, key=lambda same: places.get(same[0].id, len(places)))
+    st.session_state[key] = [same[0].id for same in ordered[:WAITING]]
+    return ordered
 
 
 def _summary(pairs: Sequence[Sent]) -> str:
@@ -58,17 +71,17 @@ def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sequence[Sent]]) -
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         page_style.heading(f"Waiting for you ({len(waiting)})")
-        fooled = [same for same in waiting if same[0].fooled]
-        every = [one.id for same in fooled for one in same]
-        if len(fooled) > 1:
+        listed = waiting[:WAITING]
+        every = [one.id for same in listed for one in same]
+        if len(listed) > 1:
             st.button(
-                f"Let all {len(fooled)} through that fooled it",
+                f"Let these {len(listed)} through",
                 type="tertiary",
-                key=f"all {every[0]} {len(every)}",
+                key=f"these {every}",
                 on_click=attempt,
                 args=(lambda: own.let_through(every),),
             )
-    for place, same in enumerate(waiting[:WAITING]):
+    for place, same in enumerate(listed):
         one, numbers = same[0], [each.id for each in same]
         _line(seen, same)
         with st.container(horizontal=True, gap="small"):
@@ -85,6 +98,22 @@ def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sequence[Sent]]) -
                     args=(change,),
                     disabled=one.author is None,
                 )
+
+
+def _muted(own: Lecturer, seen: Overview) -> None:
+    """The phones that the lecturer has muted, to let them speak again."""
+    if not seen.muted:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for number in sorted(seen.muted):
+            st.button(
+                f"Let {page_style.plain(seen.names.get(number, 'a phone'))} speak again",
+                type="tertiary",
+                key=f"speaks {number}",
+                help="This phone is muted: it sends nothing, and what waited of it was removed.",
+                on_click=attempt,
+                args=(lambda number=number: own.mute(number, False),),
+            )
 
 
 def _shown(own: Lecturer, seen: Overview, asked: Round, pairs: Sequence[Sent]) -> None:
@@ -132,11 +161,13 @@ def _buttons(own: Lecturer, asked: Round, same: Sequence[Sent]) -> None:
 def _line(seen: Overview, same: Sequence[Sent]) -> None:
     """A pair, its author's label, the model's verdict and what classmates say."""
     one = same[0]
+    titles = {} if seen.round is None else titles_of(seen.round)
+    label, verdict = (titles.get(name, name) for name in (one.label, one.verdict))
     by = "the lecturer" if one.author is None else seen.names.get(one.author, "somebody")
-    if len(same) > 1:
-        by += f" (and {len(same) - 1} more)"
-    said = f"{by} says {one.label}; the model says {one.verdict} ({percent(one.chance)})"
+    verb = f"(and {len(same) - 1} more) say" if len(same) > 1 else "says"
+    said = f" {verb} {label}; the model says {verdict} ({percent(one.chance)})"
     if one.fooled:
         said += f"; {STATUS.get(one.status, '')}" if one.author is not None else ""
     texts = "".join(f'<div style="{_TEXT}">{html.escape(text)}</div>' for text in (one.first, one.second))
-    st.html(f'{texts}<div class="pl-note" style="margin:0">{html.escape(said)}</div>')
+    line = f"<bdi>{html.escape(by)}</bdi>{html.escape(said)}"
+    st.html(f'{texts}<div class="pl-note" style="margin:0">{line}</div>')

@@ -58,6 +58,9 @@ def end(own: Lecturer) -> None:
     st.link_button("Open the projector’s page", f"classroom?{query}", width="stretch")
     page_style.note("It shows only what you let through: keep this page on your own screen.")
     page_style.download("Save what was said (CSV)", own.to_csv, f"pairlens-room-{own.code}.csv", framed=True)
+    if own.closed():
+        st.button("Delete what was said", on_click=attempt, args=(lambda: _end(own, delete=True),))
+        return
     with st.popover("Close the room", width="stretch"):
         page_style.note("Phones are told. What was said stays for a day after the room was opened, or goes now.")
         st.button("Close, and delete what was said", on_click=attempt, args=(lambda: _end(own, delete=True),))

@@ -3,7 +3,7 @@
 import { closedView, codeView, joinView, waitingView } from "./entry.js";
 import { say } from "./parts.js";
 import { breakView, guessView, teachView } from "./rounds.js";
-import { codeIn, pause, viewOf } from "./sentences.js";
+import { codeIn, pause, shownCode, viewOf } from "./sentences.js";
 
 /** @import { Round, State, View } from "./room" */
 
@@ -18,7 +18,7 @@ class Refused extends Error {
     super(sentence);
     this.status = status;
     this.wait = wait;
-    this.lost = status === 0 || status >= 500;
+    this.lost = status === 0 || status > 500; // a server that fails at a request fails at it again
   }
 }
 
@@ -66,7 +66,9 @@ export class Phone {
     } catch (refused) {
       if (refused.status === 404) {
         this.found();
-        this.show(this.inside ? { phase: "closed", room: this.code } : { phase: "code", error: refused.message });
+        this.show(
+          this.inside ? { phase: "closed", room: shownCode(this.code) } : { phase: "code", error: refused.message },
+        );
         return -1;
       }
       this.missed(refused);

@@ -41,6 +41,7 @@ def draw(own: Lecturer) -> None:
     except UserError as error:
         page_style.notice([f"{capital(str(error)).rstrip('.')}."])
         return
+    page_style.note(f"Model: {checkpoint.card['title']}.")
     word = None
     if kind != TEACH:
         _texts(checkpoint)
@@ -94,7 +95,7 @@ def _word(checkpoint: Checkpoint) -> WordAt | None:
 def call_out(own: Lecturer) -> None:
     """A pair that a student calls out, or the lecturer's own: phones are not needed for it."""
     asked = own.overview().round
-    if asked is None or asked.kind != BREAK:
+    if asked is None or asked.kind != BREAK or own.closed():
         return
     checkpoint = load_named(asked.model)
     with st.expander("A pair that somebody calls out"), st.form("called out", clear_on_submit=True, border=False):

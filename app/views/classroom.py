@@ -41,7 +41,8 @@ def main() -> None:
         if PAGE.state.projector:
             page_style.note("Turn “Projector” off to lead the room.")
         else:
-            rounds.draw(own)
+            if not own.closed():
+                rounds.draw(own)
             joining.end(own)
     live.draw(own)
 
@@ -51,7 +52,7 @@ def _has_classes(card: Card) -> bool:
 
 
 def _opening(names: dict[str, str]) -> None:
-    """The form that opens a room, and the lecturer's open ones."""
+    """The form that opens a room, and the lecturer's rooms."""
     page_style.heading("Open a room for your class")
     page_style.note(PURPOSE)
     if not names:
@@ -73,14 +74,15 @@ def _opening(names: dict[str, str]) -> None:
     st.button("Open a room", type="primary", on_click=attempt, args=(opened,))
     joining.reachable()
     try:
-        known = [room for room in rooms_of(rooms().engine, own_models.maker()) if not room.closed]
+        known = rooms_of(rooms().engine, own_models.maker())
     except UserError as error:
         page_style.notice([f"{error}."])
         return
     if known:
-        page_style.heading("Your open rooms")
+        page_style.heading("Your rooms of the last day")
     for room in known:
-        st.button(f"Back to {room.shown}", key=f"room {room.code}", on_click=PAGE.change, kwargs={"room": room.code})
+        label = f"Back to {room.shown}{' (closed)' if room.closed else ''}"
+        st.button(label, key=f"room {room.code}", on_click=PAGE.change, kwargs={"room": room.code})
 
 
 main()

@@ -12,10 +12,12 @@ from sqlalchemy import Engine
 
 from core.desk.database import reading, writing
 from core.json_types import JsonObject
+from core.rooms.phones import titles_of
 from core.rooms.room import (
     AGREED,
     CHECKING,
     DISPUTED,
+    GUESS,
     REMOVED,
     RIGHT,
     NoRoom,
@@ -32,10 +34,11 @@ from core.rooms.room import (
 )
 from core.rooms.tables import check, guess, pair, participant, room, round_
 from core.spreadsheet import csv_text
+from core.wording import counted
 
 HEADER = (
-    "round", "kind", "by", "sentence1", "sentence2", "label", "guess", "model", "verdict", "probability", "status",
-    "checks",
+    "round", "kind", "by", "sentence1", "sentence2", "asked", "label", "guess", "model", "verdict", "probability",
+    "status", "checks", "result",
 )  # fmt: skip
 
 
@@ -73,6 +76,10 @@ class Lecturer:
     def model(self) -> str:
         """The name of the model of the next round."""
         return find_room(self._engine, self.code).model
+
+    def closed(self) -> bool:
+        """Whether the room is closed for phones."""
+        return find_room(self._engine, self.code).closed
 
     def overview(self) -> Overview:
         """The room as it is now."""
@@ -174,8 +181,8 @@ class Lecturer:
         return found
 
     def to_csv(self) -> str:
-        """Everything that was said in the room, as a CSV file: a line for each pair and each guess. Pairs that were
-        removed are left out."""
+        """Everything that was said in the room, as a CSV file: a line for each pair, each guess and each result of
+        teaching. Pairs that were removed are left out."""
         seen, checks = self.overview(), defaultdict[int, list[str]](list)
         with reading(self._engine) as connection:
             asked = rounds(connection, self.id)
@@ -185,24 +192,45 @@ class Lecturer:
             of_room = pair.c.room == self.id, check.c.label.is_not(None)
             for number, label in connection.execute(labels.where(*of_room).order_by(check.c.asked)):
                 checks[number].append(label or "not sure")
-        lines = list[tuple[object, ...]]()
+        lines = list[JsonObject]()
         for place, one in enumerate(asked, start=1):
-            texts = one.question.get("first", ""), one.question.get("second", "")
-            value = one.answer.get("value", "")
-            for _, by, said in (line for line in given if line.round == one.id):
-                answered = (said, one.model, value, one.answer.get("chance", ""), "", "")
-                lines.append((place, one.kind, seen.names.get(by, ""), *texts, "", *answered))
-            for said, count in one.hands.items():
-                answered = (said, one.model, value, one.answer.get("chance", ""), "", "")
-                lines.append((place, one.kind, f"{count} raised hands", *texts, "", *answered))
-            for sent in (line for line in pairs if line.round == one.id):
-                by = "lecturer" if sent.author is None else seen.names.get(sent.author, "")
-                said = "; ".join(checks[sent.id])
-                found = (sent.label, "", one.model, sent.verdict, round(sent.chance, 4), sent.status, said)
-                lines.append((place, one.kind, by, sent.first, sent.second, *found))
-        return csv_text(HEADER, lines)
+            start = {"round": place, "kind": one.kind, "model": one.model}
+            if one.kind == GUESS:
+                said = [(seen.names.get(by, ""), value) for number, by, value in given if number == one.id]
+                said += [(f"{count} raised hands", value) for value, count in one.hands.items()]
+                lines += [start | _guess_line(one, by, value) for by, value in said]
+            lines += [start | _pair_line(sent, seen.names, checks[sent.id]) for sent in pairs if sent.round == one.id]
+            if one.result:
+                lines.append(start | {"result": _what_was_taught(one.result)})
+        return csv_text(HEADER, [[line.get(name, "") for name in HEADER] for line in lines])
 
     def _change_round(self, asked: int, **values: object) -> None:
         with writing(self._engine) as connection:
             this = round_.c.room == self.id, round_.c.id == asked
             connection.execute(sa.update(round_).where(*this).values(**values))
+
+
+def _guess_line(asked: Round, by: str, value: str) -> JsonObject:
+    """A guess in the file: a class by its name, a word as it is written."""
+    word, verdict = asked.question["word"], asked.answer["value"]
+    if word is not None:
+        value, verdict = (titles_of(asked).get(name, name) for name in (value, verdict))
+    return {
+        "by": by, "sentence1": asked.question["first"], "sentence2": asked.question["second"], "guess": value,
+        "asked": "" if word is None else word["tokens"][word["side"]][word["index"]],
+        "label": asked.answer.get("people", ""), "verdict": verdict, "probability": asked.answer.get("chance", ""),
+    }  # fmt: skip
+
+
+def _what_was_taught(result: JsonObject) -> str:
+    right = f"{result['before']} of {result['held_back']} held-back pairs right before, {result['after']} after"
+    return f"{right} {counted(result['taught'], 'pair')}. {result['suites']}".rstrip()
+
+
+def _pair_line(sent: Sent, names: dict[int, str], checks: Sequence[str]) -> JsonObject:
+    """A pair in the file."""
+    return {
+        "by": "lecturer" if sent.author is None else names.get(sent.author, ""),
+        "sentence1": sent.first, "sentence2": sent.second, "label": sent.label, "verdict": sent.verdict,
+        "probability": round(sent.chance, 4), "status": sent.status, "checks": "; ".join(checks),
+    }  # fmt: skip

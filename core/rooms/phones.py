@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -179,7 +179,7 @@ class Phones:
     # --- what a phone does ---
 
     def join(self, code: str, token: str, nickname: str = "", word: str = "") -> JsonObject:
-        """Lets a phone in, or gives it another nickname."""
+        """Lets a phone in. It keeps its nickname: the lecturer has let pairs through under it."""
         room = self._of(code).room
         with writing(self._engine) as connection:
             me = _participant(connection, room, token)
@@ -191,10 +191,10 @@ class Phones:
                 connection.execute(sa.insert(participant).values(**new, nickname="", tries=0))
                 me = _participant(connection, room, token)
             assert me is not None
-            values: JsonObject = {"nickname": clean(nickname, LONGEST_NICKNAME), "joined": True}
+            values: JsonObject = {"nickname": me.nickname if me.joined else one_name(nickname), "joined": True}
             if room.word and not me.joined:
                 if me.tries >= MOST_TRIES:
-                    raise RoomError("this phone has tried too many words: ask the lecturer")
+                    raise RoomError("this phone has tried too many words: join with another one")
                 if checksum(room.code, word.strip().casefold()) != room.word:
                     values = {"tries": me.tries + 1}
             connection.execute(sa.update(participant).where(participant.c.id == me.id).values(**values))
@@ -357,11 +357,14 @@ def values_of(asked: Round) -> list[str]:
 
 
 def titles_of(asked: Round) -> dict[str, str]:
-    """How the answers of a round are shown."""
+    """How the answers of a round are shown; of a word that occurs several times, each with its place in the text."""
     word = asked.question.get("word")
     if word is None:
         return {one["name"]: one["title"] for one in asked.question["classes"]}
-    return {str(index): token for index, token in enumerate(word["tokens"][1 - word["side"]])}
+    tokens = word["tokens"][1 - word["side"]]
+    often = Counter[str](tokens)
+    named = [f"{token} (word {place})" if often[token] > 1 else token for place, token in enumerate(tokens, start=1)]
+    return {str(index): name for index, name in enumerate(named)}
 
 
 def told(asked: Round, counts: dict[str, int]) -> JsonObject:
@@ -382,6 +385,12 @@ def settle(connection: Connection, sent: Sent) -> None:
     if status and sent.status == CHECKING:
         same = _same(sent.round, sent.first, sent.second, sent.label)
         connection.execute(sa.update(pair).where(*same, pair.c.status == CHECKING).values(status=status))
+
+
+def one_name(text: str) -> str:
+    """A nickname in one line, without characters that are not seen: one that turns the direction of writing would turn
+    the line in which it is shown."""
+    return clean("".join(filter(str.isprintable, one_line(text))), LONGEST_NICKNAME)
 
 
 def one_line(text: str) -> str:

@@ -1,19 +1,26 @@
 """The lecturer's page of a room, without a browser."""
 
+import itertools
 import re
+import shutil
+import threading
 import time
 
 import pytest
 import sqlalchemy as sa
 
 from app import own_models, preloading
+from app.api import room_requests
+from app.api.refusals import Refused
 from app.examples import EXAMPLES
 from app.pairs import Pair
 from app.rooms import address as addresses
-from app.rooms import rounds
+from app.rooms import rounds, teaching
 from app.rooms.address import address, only_here, picture
 from app.rooms.database import rooms
-from core.rooms import tables
+from core.checkpoint import load_named
+from core.checkpoint.unlisted import folder_of, new_name
+from core.rooms import questions, tables
 from core.rooms.lecturer import Lecturer
 from core.rooms.room import SECONDS, NoRoom, open_room, rooms_of
 from tests.app.desk_page import button, texts
@@ -82,7 +89,7 @@ def test_a_lecturer_plays_all_rounds_without_any_phone(me):
     seen = own.overview()
     assert len(seen.pairs) == 4 and all(one.shown and one.author is None for one in seen.pairs)
     assert [one.status for one in seen.pairs] == ["agreed" if one.fooled else "right" for one in seen.pairs]
-    assert texts(app)[-1] and "the lecturer says" in html(app)
+    assert texts(app)[-1] and "<bdi>the lecturer</bdi> says" in html(app)
     start(app, "teach")
     wrong = sum(one.fooled for one in seen.pairs)
     assert f"{wrong} pair" in html(app)
@@ -111,7 +118,7 @@ def test_the_projector_shows_what_was_let_through_and_no_controls(me):
     press(app, "Let through")
     projector.run()
     assert "secret two" in html(projector) and "secret one" not in html(projector)
-    assert "bo &lt;i&gt; says entailment; the model says neutral" in html(projector)
+    assert "<bdi>bo &lt;i&gt;</bdi> says entailment; the model says neutral" in html(projector)
     press(app, "Let through")
     press(app, "Mute its author")  # of the dull one
     assert [(one.first, one.shown) for one in own.overview().pairs] == [("secret one", True), ("secret two", True)]
@@ -146,6 +153,83 @@ def test_a_server_forgets_rooms_after_a_day_even_if_nobody_comes(me, monkeypatch
         connection.execute(sa.update(tables.room).values(opened=old.opened))
     preloading.forget()
     assert rooms_of(rooms().engine, "me") == [] and new.id
+
+
+def test_a_pair_that_arrives_does_not_move_under_the_lecturers_key(me):
+    app, code = opened(**PAIR)
+    start(app, "break")
+    phones, own = rooms().phones, Lecturer(rooms().engine, code, "me")
+    for token in ("ada", "bo"):
+        phones.join(code, token, f"*{token}*")
+
+    def send(token, text, chance):
+        asked, author, _ = phones.prepare(code, token, own.overview().round.id, text, "b", "entailment")
+        phones.keep(asked, author, (text, "b"), "entailment", "neutral", chance)
+        app.run()
+
+    send("ada", "read by the lecturer", 0.6)
+    send("bo", "not read yet", 0.9)
+    assert html(app).index("read by the lecturer") < html(app).index("not read yet")
+    press(app, "Let through")
+    assert [one.first for one in own.overview().pairs if one.shown] == ["read by the lecturer"]
+    press(app, "Mute its author")
+    assert [one.first for one in own.overview().pairs] == ["read by the lecturer"]
+    press(app, r"Let \*bo\* speak again")
+    assert not own.overview().muted
+    for number in range(6):
+        send("bo", f"pair {number}", 0.7)
+    press(app, "Let these 5 through")
+    assert [one.first for one in own.overview().pairs if not one.shown] == ["pair 5"], "which was not on the page"
+    press(app, "Close")
+    assert not any(one.label == "Start the round" for one in app.button), "a closed room plays no more rounds"
+    app = open_view("classroom")
+    press(app, f"Back to {code[:4]}-{code[4:]} (closed)")
+    press(app, "Delete what was said")
+    assert rooms_of(rooms().engine, "me") == []
+
+
+def test_a_model_that_was_taught_is_there_until_its_room_is_deleted(me, monkeypatch, checkpoints):
+    made = []
+
+    def teach(checkpoint, pairs):
+        made.append(new_name("test-light"))
+        shutil.copytree(checkpoints / "test-light", folder_of(made[-1]))
+        return {"model": made[-1], "taught": 1, "held_back": 1, "before": 0, "after": 1, "suites": ""}
+
+    monkeypatch.setattr(teaching, "teach", teach)
+    app, code = opened(**PAIR)
+    own = Lecturer(rooms().engine, code, "me")
+    asked = own.start("break", "test-light", questions.question(load_named("test-light"), "a b", "c d"), {})
+    for text in ("a dog", "a cat"):
+        own.add(asked, (text, "b"), "neutral", "entailment", 0.9)
+    start(app, "teach")
+    for label in ("Teach the model", "Teach the model again"):
+        press(app, label)
+        for thread in threading.enumerate():
+            if thread.name == "teaching":
+                thread.join()
+        assert own.overview().round.result["model"] == made[-1]
+        app.run()
+        if label == "Teach the model":
+            press(app, "Use it in the next rounds")
+    assert own.model() == made[0] and load_named(own.model()), "it is played with, and links lead to it"
+    press(app, "Use it in the next rounds")
+    press(app, "Start the round")
+    press(app, "Close, and delete what was said")
+    assert not any(folder_of(name).exists() for name in made)
+
+
+def test_a_phone_is_refused_in_a_sentence_whatever_it_sends(me):
+    _, code = opened(**PAIR)
+    phones, own = rooms().phones, Lecturer(rooms().engine, code, "me")
+    joined = room_requests.join(phones, code, "ada", {"nickname": "A\ud800\0da", "word": "\ud800"})
+    assert joined["nickname"].isprintable()
+    asked = own.start("break", "test-light", questions.question(load_named("test-light"), "a b", "c d"), {})
+    pair = {"round": asked.id, "first": "a \ud800dog\0", "second": "a cat", "label": "neutral"}
+    assert room_requests.pair(phones, code, "ada", pair)["first"] == "a \ufffddog"
+    for act, number in itertools.product(("check", "sentence", "guess"), (2**31, -(10**30))):
+        with pytest.raises(Refused, match="number"):
+            room_requests.ACTS[act](phones, code, "ada", {"round" if act == "guess" else "pair": number})
 
 
 class Context:
