@@ -59,8 +59,9 @@ class SharedCache(Generic[T]):
             self._sizes[key] = size
             self._total += size
             crowded = self._total > self.most
-            last = next(known for known in reversed(self._kept) if known in self._sizes)
-            while self._total > self.most and (old := next(filter(self._sizes.__contains__, self._kept))) is not last:
+            ready = self._sizes.__contains__
+            last: Hashable = next(filter(ready, reversed(self._kept)))
+            while self._total > self.most and (old := next(filter(ready, self._kept))) is not last:
                 del self._kept[old]
                 self._total -= self._sizes.pop(old)
         if crowded:

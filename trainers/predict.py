@@ -46,6 +46,7 @@ from core.data.stream import survey
 from core.desk import run_folder
 from core.desk.prediction import PredictParts, header_of_stream, predict_parts
 from core.desk.run import MOST_MODELS, RunHeader, RunModel
+from core.desk.unfinished_run import unfinished
 from core.errors import RunError
 from core.evaluation.parts import Part, Predicted, parts, predicted
 from core.files import check_writable, write_whole
@@ -160,19 +161,19 @@ def _write_run(
     """Predicts the stream into the folder of a run; ``sha256``: the stream's checksum, empty for a pipe."""
 
     def skip(number: int, dataset: Dataset) -> None:
-        unfinished.skip(number, dataset)
+        run.skip(number, dataset)
         if shown.total is not None:
             shown.total -= len(dataset.rows)
 
     models = tuple(RunModel.named(checkpoint, counts_as) for checkpoint in checkpoints)
     header = RunHeader(run_folder.VERSION, stream.name, "", sha256, 0, (), models)
-    with run_folder.unfinished(folder, header, sorted(counts_as)) as unfinished:
-        for name in unfinished.cut_off:
+    with unfinished(folder, header, sorted(counts_as)) as run:
+        for name in run.cut_off:
             print(f"{name} was cut off: its rows are predicted again", file=sys.stderr)
-        count = predict_parts(parts(stream), compute, unfinished.add, unfinished.finished, skip)
+        count = predict_parts(parts(stream), compute, run.add, run.finished, skip)
         if sha256 not in ("", stream.sha256):
             raise RunError(f"{stream.path} changed while it was read: predict it into another folder")
-        unfinished.finish(header_of_stream(stream), count)
+        run.finish(header_of_stream(stream), count)
 
 
 def _tell_labels(checkpoint: Checkpoint, scale: Scale, stream: Stream) -> None:

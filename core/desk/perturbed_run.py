@@ -38,6 +38,7 @@ from core.desk.perturbations import (
 from core.desk.run import Predictions, Run
 from core.desk.slices import Share
 from core.desk.table import SEPARATOR
+from core.desk.unfinished_run import unfinished
 from core.errors import DeskError
 from core.evaluation.predict import check_texts, classify
 
@@ -100,7 +101,7 @@ class PerturbationTest:
         name = f"{self.run.dataset.name}, perturbed"
         dataset = Dataset(name, LAYOUT, (), sha256=self.checksum, task=self.run.dataset.task)
         header, parts = run_folder.header_of(dataset, self.run.models), 0
-        with run_folder.unfinished(folder, header) as run:
+        with unfinished(folder, header) as run:
             for start in range(0, 0 if run.whole else len(self.rows), AT_ONCE):
                 some = self.rows[start : start + AT_ONCE]
                 if found := list(self._changed(some)):

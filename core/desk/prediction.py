@@ -16,6 +16,7 @@ from core.data.labels import CountsAs
 from core.desk import run_folder, source, store
 from core.desk.jobs import Job, Written
 from core.desk.run import RunHeader, RunModel
+from core.desk.unfinished_run import unfinished
 from core.evaluation.parts import Part, Predicted, cut, predicted
 from core.evaluation.predict import check_texts
 
@@ -91,7 +92,7 @@ def predict_with(job: Job, dataset: Dataset, name: str, counts_as: CountsAs) -> 
     def progress(rows: int) -> None:
         job.progress(job.done + rows)
 
-    with run_folder.unfinished(store.folder_to_write(dataset.sha256), header) as run:
+    with unfinished(store.folder_to_write(dataset.sha256), header) as run:
         parts = (Part(number, replace(dataset, rows=rows)) for number, rows in enumerate(cut(dataset.rows)))
 
         def skip(number: int, part: Dataset) -> None:

@@ -1,17 +1,14 @@
 """A run on disk: a folder with ``data.parquet`` (texts, label and the file's other columns), one Parquet file of class
 probabilities per model, and ``run.json`` (:class:`core.desk.run.RunHeader`).
 
-While a data file is being predicted, its parts are in a hidden subfolder, so that an interrupted prediction resumes
-with the missing parts. Attention is never stored: it is recomputed for the open row.
+Attention is never stored: it is recomputed for the open row. A run that is still being predicted:
+:mod:`core.desk.unfinished_run`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
-import shutil
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
@@ -21,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from core.data import Dataset
 from core.data.labels import gold, names_of
@@ -29,16 +26,14 @@ from core.data.lines import LARGEST
 from core.desk import run as runs
 from core.desk.folders import FACTS, is_run
 from core.desk.run import MOST_MODELS, OTHER_COLUMN, TEXT_COLUMNS, Predictions, Run, RunHeader, RunModel, StoredRows
-from core.errors import DeskError, RunError
-from core.files import json_text, make_folder, one_at_a_time, read_json, whole_file, whole_folder, write_whole
+from core.errors import DeskError
+from core.files import json_text, make_folder, one_at_a_time, read_json, whole_folder, write_whole
 from core.json_types import LENIENT, checked
 
 VERSION = 3
 DATA = "data.parquet"
 FEATURES = "features.parquet"
 """Features of the texts, which the desk computes once (:mod:`core.desk.table`)."""
-PARTS, LOCK = ".parts-", ".lock"
-"""The beginning of the name of a folder with a prediction's parts, and its file that a running prediction locks."""
 ROWS = 2048
 """Rows per row group."""
 TRUNCATED = "/truncated"
@@ -373,77 +368,6 @@ def changing(folder: Path) -> Iterator[None]:
         raise DeskError(f"another process is writing {folder.name}: try again later") from None
 
 
-class UnfinishedRun:
-    """The parts of a run while it is being predicted.
-
-    ``finished``: by part number, the rows of each part that needs no prediction, because an earlier, interrupted
-    prediction wrote it or because the run already has all models. ``cut_off``: part files that cannot be read.
-    """
-
-    def __init__(self, folder: Path, header: RunHeader, parts: Path) -> None:
-        self._folder, self._header, self._parts = folder, header, parts
-        self.cut_off: list[str] = []
-        self.finished = self._rows_of_run()
-        self.whole = bool(self.finished)
-        """Whether the run already has all models."""
-        self._models = () if self.whole else header.models
-        if not self.whole:
-            self.finished = self._rows_of_parts()
-
-    def _rows_of_run(self) -> dict[int, int]:
-        """Rows by part if the run has all models, else empty."""
-        known = read_header(self._folder)
-        there = {model.sha256 for model in known.models}
-        new = {model.sha256 for model in self._header.models}
-        if not new <= there or self._header.texts not in ("", known.texts):
-            return {}
-        try:
-            groups = [_rows_by_group(self._folder / name) for name in (DATA, *map(model_file, new))]
-        except (OSError, pa.ArrowException):
-            return {}
-        return dict(enumerate(groups[0])) if all(rows == groups[0] for rows in groups) else {}
-
-    def _rows_of_parts(self) -> dict[int, int]:
-        found = {}
-        for path in sorted(self._parts.glob("*.parquet")):
-            try:
-                found[int(path.stem)] = pq.read_metadata(path).num_rows
-            except (OSError, pa.ArrowException):
-                self.cut_off.append(path.name)
-        return found
-
-    def _path(self, number: int) -> Path:
-        return self._parts / f"{number:06}.parquet"
-
-    def skip(self, number: int, dataset: Dataset) -> None:
-        """Skips a finished part; for a complete run, labels and other columns are rewritten."""
-        if self.whole:
-            self.add(number, dataset, ())
-
-    def add(
-        self,
-        number: int,
-        dataset: Dataset,
-        probabilities: Sequence[np.ndarray],
-        truncated: Sequence[np.ndarray | None] = (),
-    ) -> None:
-        """Writes a part (:func:`table_of`). Raises DeskError if its rows have too many columns."""
-        with whole_file(self._path(number)) as scratch:
-            table = table_of(runs.fitting(dataset), self._models, probabilities, truncated)
-            pq.write_table(table, scratch, compression="zstd")
-
-    def finish(self, header: RunHeader, parts: int) -> RunHeader:
-        """Joins this number of parts into a run with this header."""
-        paths = [self._path(number) for number in range(parts)]
-        names = dict.fromkeys(name for path in paths for name in pq.read_schema(path).names)
-        others = [name.removeprefix(OTHER_COLUMN) for name in names if name.startswith(OTHER_COLUMN)]
-        merged = merge(self._folder, replace(header, models=self._models), map(runs.read_table, paths), others)
-        new = {model.sha256: model for model in self._header.models}
-        if not new.keys() <= {model.sha256 for model in merged.models}:
-            raise DeskError(f"{header.name} is read in another way than before: predict it again")
-        return reorder(self._folder, list(new.values()))
-
-
 def reorder(folder: Path, first: Sequence[RunModel]) -> RunHeader:
     """Moves these models, with their label mappings, before the run's others."""
     with changing(folder):
@@ -452,48 +376,3 @@ def reorder(folder: Path, first: Sequence[RunModel]) -> RunHeader:
         header = replace(known, models=(*map(_facts, first), *others))
         write_header(folder, header)
     return header
-
-
-def _rows_by_group(path: Path) -> list[int]:
-    metadata = pq.read_metadata(path)
-    return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-
-
-@contextmanager
-def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) -> Iterator[UnfinishedRun]:
-    """The run of a data file in a folder, to be predicted by the header's models; ``settings`` are further values that
-    determine its rows. Raises RunError for a folder with other data or files, or one in use by another process."""
-    make_folder(folder)
-    if is_run(folder):
-        known = read_header(folder)
-        if header.sha256 and known.sha256 != header.sha256:
-            raise RunError(f"{folder} holds predictions of other data ({known.name}); give another folder")
-    elif any(not child.name.startswith(".") for child in folder.iterdir()):
-        raise RunError(f"{folder} holds other files; give an empty or a new folder")
-    else:
-        write_header(folder, replace(header, models=()))
-    names = [header.sha256, *(model.sha256 for model in header.models), *settings, str(ROWS)]
-    parts = folder / f"{PARTS}{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]}"
-    if not header.sha256:  # a pipe, which may have different data now
-        shutil.rmtree(parts, ignore_errors=True)
-    make_folder(parts)
-    lock = FileLock(parts / LOCK, thread_local=False)
-    try:
-        lock.acquire(timeout=0.5)  # a page may hold it for a moment, to see whether the prediction runs
-    except Timeout:
-        raise RunError(f"another process writes into {folder}; wait until it has ended") from None
-    finished = False
-    try:
-        yield UnfinishedRun(folder, header, parts)
-        finished = True
-    finally:
-        if finished or not any(parts.glob("*.parquet")):  # nothing to resume
-            delete_parts(parts)
-        lock.release()
-
-
-def delete_parts(parts: Path) -> None:
-    """Deletes a prediction's parts, whose lock the caller holds. Renamed first: whoever predicts the same meanwhile
-    begins with a new folder, and not in one that is being deleted."""
-    with contextlib.suppress(OSError):
-        shutil.rmtree(parts.rename(parts.with_name(f"{PARTS}{uuid.uuid4().hex}")))

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from core.data import Dataset
 from core.data.lines import LARGEST
-from core.desk import run_folder
+from core.desk import run_folder, unfinished_run
 from core.desk.folders import DESK_SETTING, FACTS, RUNS_SETTING, check_writable, is_run, shared_folder
 from core.desk.run import Run, RunHeader, fitting
 from core.errors import DeskError
@@ -96,9 +96,9 @@ def delete(file: str) -> None:
     DeskError if there are none, or if the file is being predicted."""
     folder = _existing(file)
     with run_folder.changing(folder):
-        for parts in folder.glob(f"{run_folder.PARTS}*"):
+        for parts in folder.glob(f"{unfinished_run.PARTS}*"):
             try:
-                with FileLock(parts / run_folder.LOCK, blocking=False):
+                with FileLock(parts / unfinished_run.LOCK, blocking=False):
                     pass
             except Timeout:
                 raise DeskError("this file is being predicted: cancel the prediction first") from None
@@ -133,17 +133,17 @@ def names_of(headers: Iterable[RunHeader]) -> dict[str, str]:
 def unfinished() -> dict[Path, str]:
     """The files whose prediction was cancelled or stopped with its server, by the folder of its finished parts."""
     found = {}
-    for parts in sorted(_runs().glob(f"*/{run_folder.PARTS}*")):
+    for parts in sorted(_runs().glob(f"*/{unfinished_run.PARTS}*")):
         # A running prediction holds the lock.
-        with contextlib.suppress(Timeout, DeskError, OSError), FileLock(parts / run_folder.LOCK, blocking=False):
+        with contextlib.suppress(Timeout, DeskError, OSError), FileLock(parts / unfinished_run.LOCK, blocking=False):
             found[parts] = run_folder.read_header(parts.parent).name
     return found
 
 
 def delete_parts(parts: Path) -> None:
     """Deletes the parts of an :func:`unfinished` prediction, unless somebody has resumed it."""
-    with contextlib.suppress(Timeout, OSError), FileLock(parts / run_folder.LOCK, blocking=False):
-        run_folder.delete_parts(parts)
+    with contextlib.suppress(Timeout, OSError), FileLock(parts / unfinished_run.LOCK, blocking=False):
+        unfinished_run.delete_parts(parts)
 
 
 @functools.lru_cache(maxsize=1000)

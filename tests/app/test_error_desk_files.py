@@ -23,7 +23,8 @@ from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.jobs import Job, JobQueue
-from core.desk.run_folder import LOCK, PARTS, header_of, load, model_file, unfinished
+from core.desk.run_folder import header_of, load, model_file
+from core.desk.unfinished_run import LOCK, PARTS, unfinished
 from core.errors import DeskError
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.made_up_models import make_checkpoint

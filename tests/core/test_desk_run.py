@@ -20,9 +20,10 @@ from core.desk.filters import rows_of
 from core.desk.leakage import without_leaks
 from core.desk.prediction import prediction
 from core.desk.run import Run, fitting
-from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of, unfinished
+from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of
 from core.desk.table import open_table
 from core.desk.training_rows import training_notes
+from core.desk.unfinished_run import unfinished
 from core.errors import DeskError, RunError
 from core.evaluation import parts
 from core.explain import explain

@@ -20,7 +20,7 @@ import pytest
 from core.checkpoint import load
 from core.cluster import cluster, each, on_loopback, predicted_by
 from core.data import read
-from core.desk.run_folder import UnfinishedRun
+from core.desk.unfinished_run import UnfinishedRun
 from core.errors import RunError
 from core.evaluation.parts import Part
 from tests.app.made_up_models import make_checkpoint

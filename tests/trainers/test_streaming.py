@@ -20,7 +20,8 @@ import pytest
 
 from core.data import DataError, Stream
 from core.data.stream import survey
-from core.desk.run_folder import UnfinishedRun, load
+from core.desk.run_folder import load
+from core.desk.unfinished_run import UnfinishedRun
 from core.errors import DeskError
 from core.evaluation.parts import ahead
 from tests.app.made_up_models import make_checkpoint
