@@ -69,7 +69,9 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
     name = new_name(base.name)
     title = f"{base.card['title']} + {len(corrections)} of the class"
     adapted = assembled(base, examples, found.linear, {"pull": pull, "keep": KEEP}, name=name, title=title)
-    save_unlisted(name, adapted, to_csv(corrections), [one.pair for one in corrections])
+    # Explore lists the pairs that are kept with a model, and it is projected.
+    kept = to_csv(corrections) if all(one.shown for one in parts.taught) else ""
+    save_unlisted(name, adapted, kept, [one.pair for one in corrections])
     kinds = found.changed.kinds
     suites = ""
     if kinds:
