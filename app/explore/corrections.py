@@ -219,21 +219,22 @@ def _select(page: PageSession[ExploreState], name: str) -> None:
 
 
 def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
-    """What an adapted model changed: its pairs, our test pairs by kind, and the pairs tried in this visit."""
+    """What an adapted model changed: its pairs, our test pairs by kind, and the pairs tried in this visit. Open for one
+    that was just made; for a saved one, if its pairs were kept, once the visitor opens it."""
     adapted = answered.checkpoint
-    kept = adapted.folder / PAIRS
-    if not base_of(page.state.model or "") or not kept.is_file():
+    kept, unlisted = adapted.folder / PAIRS, bool(base_of(page.state.model or ""))
+    if not kept.is_file():
         return
-    base = origin_of(adapted)
-    if adapted.labels != base.labels:
+    base, settings = origin_of(adapted), adapted.card.get("adaptation") or {}
+    if adapted.labels != base.labels or "pull" not in settings:
         return
-    corrections = from_csv(kept.read_text(encoding="utf-8"))
-    examples = _examples(base, corrections)
-    pull = float(adapted.card["adaptation"]["pull"])
-    found = fitted(base, examples, pull)
-    with folded("What changed", "what changed", expanded=True) as is_open:
+    with folded("What changed", f"what changed {unlisted}", expanded=unlisted) as is_open:
         if not is_open:
             return
+        corrections, pull = from_csv(kept.read_text(encoding="utf-8")), float(settings["pull"])
+        with st.spinner("Testing on our pairs …"):
+            examples = _examples(base, corrections)
+            found = fitted(base, examples, pull)
         page_style.note(found.changed.sentence)
         missed = found.changed.learned < len(corrections)
         weaker = [fitted(base, examples, other).changed for other in PULLS if missed and other < pull]
@@ -246,7 +247,8 @@ def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
         _file(base, found)
         both = {"model": base.name, "with": page.state.model or ""}
         page_style.page_link("compare", both, "Compare both on this pair")
-        own.save(page, page.state.model or "", adapted.folder)
+        if unlisted:
+            own.save(page, page.state.model or "", adapted.folder)
 
 
 def _file(base: Checkpoint, found: Fitted) -> None:
@@ -327,10 +329,10 @@ def _kinds(kinds: Sequence[KindEffect]) -> None:
     worse = [one for one in kinds if one.after < one.before][:MOST_KINDS]
     better = [one for one in reversed(kinds) if one.after > one.before][:MOST_KINDS]
     rows = [
-        (f"{one.suite}: {one.kind}", str(one.total), str(one.before), str(one.after), _p(one.p))
+        (f"{one.kind}: {_quoted(one.example)}", f"{one.before} of {one.total}", str(one.after), _p(one.p))
         for one in (*worse, *better)
     ]
-    lists.table(["test pairs of this kind", "pairs", "right before", "right now", "p (McNemar)"], rows)
+    lists.table(["test pairs of a kind, and one of them", "right before", "right now", "p (McNemar)"], rows)
 
 
 def _p(p: float) -> str:

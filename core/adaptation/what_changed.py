@@ -13,7 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from core.adaptation.adapt import Examples, chosen_pull, classifier_of, corrected
-from core.adaptation.features import feature_vectors
+from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import KEEP, PULLS, Linear
 from core.checkpoint import Checkpoint
 from core.evaluation.predict import RowsDone
@@ -41,7 +41,8 @@ class Tested:
 
 
 class KindEffect(NamedTuple):
-    """The pairs of a kind that are right before and after; how many became right or wrong; exact McNemar's p."""
+    """The pairs of a kind that are right before and after; how many became right or wrong; exact McNemar's p; and one
+    of the pairs, if possible one that changed."""
 
     suite: str
     kind: str
@@ -51,6 +52,7 @@ class KindEffect(NamedTuple):
     fixed: int
     cost: int
     p: float
+    example: Pair = ("", "")
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,10 @@ def compared(
             here = test.kinds == kind
             was, now = before[here], after[here]
             counts = int((now & ~was).sum()), int((was & ~now).sum())
-            kinds.append(
-                KindEffect(
-                    test.suite.title, str(kind), len(was), int(was.sum()), int(now.sum()), *counts, mcnemar(was, now).p
-                )
-            )
+            totals = len(was), int(was.sum()), int(now.sum())
+            row = test.suite.pairs.rows[np.flatnonzero(here)[(was != now).argmax()]]
+            example = row.first, row.second
+            kinds.append(KindEffect(test.suite.title, str(kind), *totals, *counts, mcnemar(was, now).p, example))
     stood, learned = (
         int((linear.logits(examples.features).argmax(1) == examples.labels).sum()) for linear in (old, new)
     )

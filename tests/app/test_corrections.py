@@ -12,7 +12,7 @@ from app.explore.corrections import read_uploaded
 from core.adaptation.corrections import Correction, from_lines, to_csv, to_lines
 from core.adaptation.fits import PULLS
 from core.checkpoint import available, load_named
-from core.checkpoint.unlisted import base_of, folder_of, new_name
+from core.checkpoint.unlisted import base_of, folder_of, new_name, remove, save_as
 from core.data.dataset import DataError
 from core.explain import explain
 from core.files import FileError
@@ -43,6 +43,9 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
     shown = {one["label"]: one["p"] for one in drawn(adapted)["verdict"]["classes"]}
     assert shown["contradiction"] == pytest.approx(answer.probabilities[answer.labels.index("contradiction")], abs=1e-5)
     assert drawn(adapted)["verdict"]["correct"]["label"] == "contradiction"
+    shown = [lines_of(table) for table in adapted.table]
+    kinds = next(rows for rows in shown if " of " in rows[0][1])
+    assert all(re.fullmatch(r"[^/:]+: .+ / .+", row[0]) for row in kinds), "a kind’s name needs an example"
     before = [explain(load_named("test-light"), one.first, one.second) for one in WRONG[:2]]
     stood = sum(one.labels[int(np.argmax(one.probabilities))] == "contradiction" for one in before)
     shown = rf" \({stood} did before\)" if stood else ""
@@ -137,6 +140,12 @@ def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapt
     assert not adapted.exception and query(adapted)["model"] == "my-model" and "my-model" in list(available())
     saved = available()["my-model"]
     assert not (saved / "pairs.csv").exists() and load_named("my-model").card["title"] == "my-model"
+
+    # What it changed is shown for a saved model, too, if its pairs were kept, to whoever opens it.
+    saved_too = save_as(folder_of(name), "with-pairs", "", "nobody", with_pairs=True)
+    visitor = open_view("explore", model="with-pairs", first="a dog", second="a cat")
+    assert "What changed" in [one.label for one in visitor.expander] and "Of our test pairs" not in texts(visitor)
+    remove(saved_too)
 
     card = open_view("models", model=name)
     assert not [one for one in card.button if one.label == "Rename"], "a link alone does not make one its maker"
