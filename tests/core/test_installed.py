@@ -7,10 +7,19 @@ import pytest
 
 from core.checkpoint import CheckpointError, available, load, read_card
 from core.explain import explain
+from core.external import installed
 from core.reading.word_table import file_sha256
 from tests.guests import make_tower
 
 PAIR = ("How do I learn Python?", "How can I learn Python?")
+
+
+@pytest.fixture(autouse=True)
+def searched_again():
+    """A process remembers where it found a package; these tests move packages, and remove them."""
+    installed._folder_of.cache_clear()
+    yield
+    installed._folder_of.cache_clear()
 
 
 @pytest.fixture
@@ -62,6 +71,7 @@ def test_without_its_package_a_model_is_not_listed(monkeypatch):
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.files", missing)
+    installed._folder_of.cache_clear()
     assert list(available()) == [name for name in before if name != "encoder-minilm"]
 
 
