@@ -51,6 +51,9 @@ class ModelForm:
             page_style.notice(problems)
             page_style.hint(empty)
             return None
+        elif state.model not in available():  # since the whole page ran: typing runs only a part of it
+            self.page.refuse(f"The model “{state.model}” has been deleted: choose another in the sidebar.")
+            st.rerun()
         else:
             try:
                 with page_style.patience(lambda: f"Loading the model{size_said(state.model)} …", [state.model]):
