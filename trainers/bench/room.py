@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
 import random
 import tempfile
 import time
@@ -31,6 +32,8 @@ from trainers.bench.crowd import peak_memory
 from trainers.bench.models import Measurement
 from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_until_answered, wait_for_preloading
 
+DATABASE = "PAIRLENS_BENCH_DB"
+"""The environment variable with the address of another database than a new SQLite file."""
 PHONES = 100
 POLL, SEND, GUESS_AGAIN, OPEN = 2.0, 10.0, 5.0, 5.0
 """Seconds between two requests for the state, two pairs, two guesses of a phone, and two pairs of the lecturer."""
@@ -235,10 +238,10 @@ async def _lesson(own: StartedApp, visitor: Visitor, lecturer: Lecturer, seconds
 def room(quick: bool) -> list[Measurement]:
     """The 95th percentiles of a verdict, of its sentence and of a guess for a hundred phones, which ask for the state
     every two seconds and send a pair every ten; the longest wait of the lecturer's page, the server's memory, and all
-    of this while one more phone floods the server."""
+    of this while one more phone floods the server. In a new SQLite file, unless :data:`DATABASE` names a database."""
     seconds = QUICK_SECONDS if quick else SECONDS
     with tempfile.TemporaryDirectory() as folder:
-        database = f"sqlite:///{folder}/desk.sqlite3"
+        database = os.environ.get(DATABASE) or f"sqlite:///{folder}/desk.sqlite3"
         engine = open_database(database)
         with server(PAIRLENS_DESK=folder, PAIRLENS_DB=database) as own:
             lecturer = Lecturer(engine, open_room(engine, "bench", MODEL).code, "bench")
@@ -248,6 +251,7 @@ def room(quick: bool) -> list[Measurement]:
                 seconds_until_answered(own.address, "reason", pair, headers_of(own.address))
                 wait_for_preloading(own.process.pid)
                 found = asyncio.run(_lesson(own, visitor, lecturer, seconds))
+            lecturer.delete()
         engine.dispose()
     rows = [row for name, timings in found.items() for row in _rows(name, timings)]
     late = float(np.percentile([one for timings in found.values() for one in timings.late], 95))
