@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from core.desk import event_log
 from core.desk.changes import put, writing_as
 from core.desk.classes import SKIPPED, UNSURE, classes_in, decision, in_words
-from core.desk.database import reading, writing
+from core.desk.database import empty_log, reading, writing
 from core.desk.event_log import NO, YES, Event, Subject, Write
 from core.desk.file_state import FileState, RowState
 from core.desk.schema import LONGEST_NOTE, annotator, check_row, clean, event
@@ -245,8 +245,4 @@ class Annotations:
             unnamed = next(new for new in chain([plain], (f"{plain} ({n})" for n in count(2))) if new not in taken)
             connection.execute(sa.update(annotator).where(own.id == number).values(name=unnamed, removed=True))
             event_log.append(connection, [Write(author, Subject("name removed", owner=number), unnamed)], {})
-        if self._engine.dialect.name == "sqlite":
-            # The write-ahead log still contains the name's page until it is checkpointed.
-            raw = self._engine.raw_connection()
-            raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            raw.close()
+        empty_log(self._engine)

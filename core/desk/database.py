@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -93,6 +93,14 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """A read-only transaction, which does not wait for writers. Raises DeskError if the database cannot be used."""
     with _as_desk_errors(), engine.connect().execution_options(reads=True) as connection:
         yield connection
+
+
+def empty_log(engine: Engine) -> None:
+    """Empties SQLite's write-ahead log, which contains the pages of what was deleted until it is checkpointed. Raises
+    DeskError if the database cannot be used."""
+    if engine.dialect.name == "sqlite":
+        with _as_desk_errors(), _TURN, closing(engine.raw_connection()) as raw:
+            raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
-from core.desk.database import reading, writing
+from core.desk.database import empty_log, reading, writing
 from core.json_types import JsonObject
 from core.rooms.phones import titles_of
 from core.rooms.room import (
@@ -178,6 +178,7 @@ class Lecturer:
         with writing(self._engine) as connection:
             found = rounds(connection, self.id)
             delete_room(connection, self.id)
+        empty_log(self._engine)
         return found
 
     def to_csv(self) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, RowMapping
 
-from core.desk.database import reading, writing
+from core.desk.database import empty_log, reading, writing
 from core.errors import UserError
 from core.json_types import JsonObject
 from core.rooms.tables import CODE, check, guess, pair, participant, room, round_
@@ -216,4 +216,5 @@ def delete_old(engine: Engine, now: Callable[[], float] = time.time) -> list[int
         with writing(engine) as connection:
             for number in found:
                 delete_room(connection, number)
+        empty_log(engine)
     return found

@@ -230,7 +230,7 @@ def test_a_phone_that_sleeps_does_not_hold_a_pair_up(sqlite_room):
     assert room.statuses()["two"] == DISPUTED, "one who disagrees is enough"
 
 
-def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(sqlite_room):
+def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(sqlite_room, tmp_path):
     room = sqlite_room
     room.join("ada", "bo", "cy", "di")
     room.start()
@@ -257,6 +257,8 @@ def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(s
     assert room.statuses() == {"one": DISPUTED, "two": AGREED, "fine": "right", "again": CHECKING}
     room.lecturer.let_through([sent["fine"].id], False)
     assert not any(one.shown for one in room.lecturer.overview().pairs)
+    room.lecturer.delete()
+    assert not any(b"rude" in file.read_bytes() for file in tmp_path.iterdir()), "nor is it in SQLite's log"
 
 
 def test_one_room_changes_nothing_in_another(sqlite_room):
