@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -23,6 +24,8 @@ NAME = "picked columns"
 _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _FEWEST_ROWS, _WORDS_OF_TEXT = 5, 3.0
+_IDENTIFIER = re.compile(r"\S*\d\S*")
+"""Not a class: of many classes, the first rows may have each only once."""
 """Rows needed for a guess, and the mean number of words of a column of texts."""
 _SHOWN = 20
 """Maximum number of column names in a message."""
@@ -83,7 +86,7 @@ class Seen:
         """The columns with the texts and the label by the part of a row, if a table's header is certain and its rows
         leave no doubt: the two columns with the most words, if the words of others are few; and the only other one with
         few values, which recur; without a label if there is none. Empty if there is any doubt. The id is the only other
-        column of single words that are all different."""
+        column of single words with digits that are all different."""
         columns = list(zip(*(row for row in self.rows if len(row) == len(self.names)), strict=True))
         if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
@@ -100,7 +103,7 @@ class Seen:
         ids = [
             at
             for at, column in enumerate(columns)
-            if at not in texts and len({*column}) == len(column) and all(len(cell.split()) == 1 for cell in column)
+            if at not in texts and len({*column}) == len(column) and all(map(_IDENTIFIER.fullmatch, column))
         ]
         return found | ({"id": self.names[ids[0]]} if len(ids) == 1 else {})
 

@@ -248,8 +248,8 @@ class _Index:
         """The index of each row with one of these keys, by its key, in the order of the rows."""
         wanted = [*dict.fromkeys(keys)]
         hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
-        begin = np.searchsorted(self.hashes, hashes, "left").tolist()
-        end = np.searchsorted(self.hashes, hashes, "right").tolist()
+        begin = np.searchsorted(self.hashes, hashes, side="left").tolist()
+        end = np.searchsorted(self.hashes, hashes, side="right").tolist()
         found = [
             (int(row), key)
             for key, *some in zip(wanted, begin, end, strict=True)

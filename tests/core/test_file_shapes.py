@@ -308,6 +308,8 @@ def test_the_texts_of_a_file_without_labels_are_guessed():
     texts = {"first": "report", "second": "reply"}
     assert Seen(("case", "report", "reply"), rows=rows).guess() == texts | {"id": "case"}
     assert Seen(("case", "report", "reply", "score"), rows=tuple((*row, row[0]) for row in rows)).guess() == texts
+    topics = tuple((*row[1:], "topic" + "x" * n) for n, row in enumerate(rows))
+    assert Seen(("report", "reply", "topic"), rows=topics).guess() == texts, "many classes are no ids"
     labelled = tuple((*row, "ab"[n % 2]) for n, row in enumerate(rows))
     assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
     doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
