@@ -214,8 +214,8 @@ def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequen
 
 
 def _select(page: PageSession[ExploreState], name: str) -> None:
-    page.set(page.state.updated(model=name))
-    st.rerun()  # the whole page, whose list of models is now another
+    page.update(model=name)  # only the list of models is new: what was typed meanwhile stays
+    st.rerun()  # the whole page
 
 
 def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:

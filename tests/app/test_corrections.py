@@ -31,7 +31,10 @@ def adapted(own_desk):
     link = {"model": "test-light", "first": WRONG[0].first, "second": WRONG[0].second}
     app = open_view("explore", **link, corrections=to_lines(WRONG))
     assert not app.exception and "1 correction of other classes or texts are not for this model" in texts(app)
-    return button(app, "Adapt the model").click().run()
+    boxes = [box.proto.id for box in app.text_input]
+    button(app, "Adapt the model").click().run()
+    assert [box.proto.id for box in app.text_input][:2] == boxes, "what is typed meanwhile would be lost in a new box"
+    return app
 
 
 def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monkeypatch):
