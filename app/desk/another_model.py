@@ -37,7 +37,7 @@ def view(opened: OpenRun) -> None:
 
 def _others(run: Run) -> dict[str, str]:
     """The titles, by name, of the models for such rows whose classes are the labels of the file, without the run's."""
-    labels, there = run.dataset.labels, {checkpoint_named(model) for model in run.models}
+    labels, there = [*run.spellings], {checkpoint_named(model) for model in run.models}
 
     def knows(card: Card) -> bool:
         scale = Scale(tuple(card["labels"]), {}, ranked_by(card))
