@@ -32,9 +32,9 @@ from core.reading.reader import Reading
 NAME = "integrated Jacobians"
 STEPS, MORE_STEPS = 32, 128
 """Points on the path (Gauss-Legendre), and for a second attempt if the shares do not add up."""
-ROWS = 32
-"""Rows that the model reads at once, of several points on the path: for a few words, a single point's take hardly less
-time."""
+AT_ONCE = 1024
+"""Tokens that the model reads at once, in rows of several points on the path: for a few words, a single point's take
+hardly less time; and for hundreds, all of a point's take gigabytes."""
 _FORWARD = threading.Lock()
 """PyTorch's forward-mode differentiation is limited to one thread at a time."""
 COMPLETE = 0.005
@@ -91,17 +91,17 @@ def _attributed(tower: Tower, pieces: Pieces, steps: int, progress: Progress, be
     moves = (end - start)[0]
     of_word = pieces.of_words.to(moves)
     moved = of_word[:-1].sum(0).nonzero()[:, 0]  # special tokens stay fixed
-    tangents = torch.zeros(len(moved), *moves.shape)
-    tangents[torch.arange(len(moved)), moved] = moves[moved]
     by_piece = torch.zeros(len(moves), len(encode(end)[0]))
     places, shares = (torch.from_numpy(values).to(moves) for values in np.polynomial.legendre.leggauss(steps))
-    at_once = max(1, ROWS // max(1, len(moved)))
-    for done in range(0, steps, at_once):
-        progress(before + done, 2 * steps)
-        place, share = (values[done : done + at_once] for values in ((places + 1) / 2, shares / 2))
-        points = (start + place[:, None, None] * (end - start)).repeat_interleave(len(moved), 0)
+    every = torch.cartesian_prod(torch.arange(steps), moved)
+    for rows in torch.split(every, max(1, AT_ONCE // len(moves))):
+        step, piece = rows.T
+        progress(before + int(step[0]), 2 * steps)
+        points = start + ((places[step] + 1) / 2)[:, None, None] * (end - start)
+        tangents = torch.zeros_like(points)
+        tangents[torch.arange(len(rows)), piece] = moves[piece]
         with _FORWARD:
-            slopes = torch.func.jvp(encode, (points,), (tangents.repeat(len(place), 1, 1),))[1]
-        by_piece[moved] += (share[:, None, None] * slopes.unflatten(0, (len(place), len(moved)))).sum(0)
+            slopes = torch.func.jvp(encode, (points,), (tangents,))[1]
+        by_piece.index_add_(0, piece, (shares[step] / 2)[:, None] * slopes)
     vector, reference = (encode(given)[0].double() for given in (end, start))
     return _Attributed(vector, reference, of_word.double() @ by_piece.double(), steps * len(moved) + 2)
