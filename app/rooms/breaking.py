@@ -60,8 +60,8 @@ def _summary(pairs: Sequence[Sent]) -> str:
     if not pairs:
         return "No pair has been sent yet."
     return (
-        f"{counted(len(pairs), 'pair')}; {len(fooled)} fooled the model; classmates agree with the author on {agreed} "
-        f"of them, and disagree on {disputed}."
+        f"{counted(len(pairs), 'pair')}; {len(fooled)} fooled the model: {agreed} with a label that others agree with, "
+        f"{disputed} with one that they do not."
     )
 
 

@@ -12,8 +12,8 @@ from app.rooms.page import PAGE, attempt
 from core.checkpoint import load_named
 from core.errors import UserError
 from core.rooms.lecturer import Lecturer, Overview
-from core.rooms.room import AGREED, Round
-from core.rooms.teaching import LEAST, models_of, teach
+from core.rooms.room import Round
+from core.rooms.teaching import LEAST, agreed_pairs, models_of, teach
 from core.wording import capital, counted
 
 _LEARNING: dict[int, str] = {}
@@ -22,7 +22,7 @@ _LEARNING: dict[int, str] = {}
 
 def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
     """What the model has learned, or the button that teaches it."""
-    agreed = sum(one.status == AGREED for one in seen.pairs)
+    agreed = len(agreed_pairs(seen.pairs))
     learning = _LEARNING.get(asked.id)
     if asked.result:
         _result(own, asked)
@@ -34,7 +34,7 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
     if PAGE.state.projector:
         return
     verb = "counts" if agreed == 1 else "count"
-    page_style.note(f"{counted(agreed, 'pair')} fooled the model and {verb} as agreed.")
+    page_style.note(f"{counted(agreed, 'different pair')} fooled the model and {verb} as agreed.")
     if agreed < LEAST:
         page_style.hint(f"Teaching takes {LEAST} such pairs, one to teach and one to test: play “Break it” first.")
     st.button(

@@ -31,14 +31,19 @@ class Halves:
     held_back: list[Sent]
 
 
-def halves(pairs: Sequence[Sent]) -> Halves:
-    """Every second of the pairs that the class agreed on, in the order they were sent, each pair of texts once: the
-    same pair from two phones must not be on both sides. Raises RoomError for fewer than :data:`LEAST`."""
+def agreed_pairs(pairs: Iterable[Sent]) -> list[Sent]:
+    """The pairs that the class agreed on, in the order they were sent, each pair of texts once."""
     different: dict[tuple[str, ...], Sent] = {}
     for one in pairs:
         if one.status == AGREED:
             different.setdefault((*norms(one.first), "|", *norms(one.second)), one)
-    agreed = [*different.values()]
+    return [*different.values()]
+
+
+def halves(pairs: Sequence[Sent]) -> Halves:
+    """Every second of :func:`agreed_pairs`: the same pair from two phones must not be on both sides. Raises RoomError
+    for fewer than :data:`LEAST`."""
+    agreed = agreed_pairs(pairs)
     if len(agreed) < LEAST:
         raise RoomError(
             "teaching needs two pairs that fool the model and on which classmates agree: play “Break it” first"

@@ -92,7 +92,7 @@ def test_a_lecturer_plays_all_rounds_without_any_phone(me):
     assert texts(app)[-1] and "<bdi>the lecturer</bdi> says" in html(app)
     start(app, "teach")
     wrong = sum(one.fooled for one in seen.pairs)
-    assert f"{wrong} pair" in html(app)
+    assert f"{wrong} different pair" in html(app)
     assert button(app, "Teach the model").disabled == (wrong < 2)
 
 
