@@ -47,10 +47,12 @@ FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
 """A phone asks every two seconds; without a token yet, all of a class come from one address."""
-THREADS, SENTENCES, TURN = ThreadPoolExecutor(6, "rooms"), ThreadPoolExecutor(1, "sentences of rooms"), threading.Lock()
-"""Phones are answered one after the other, and among those that wait there is one sentence at most, which takes
-longest. Torch and SQLite let go of the interpreter's lock in every call: threads that compute at once pass it on
-a thousand times a sentence, each time waiting for the next one to wake up, and sentences took ten times as long."""
+ACTS, STATES, SENTENCES = (ThreadPoolExecutor(1, f"{what} of rooms") for what in ("acts", "states", "sentences"))
+TURN = threading.Lock()
+"""Phones are answered one after the other: what a phone does in turn with a phone that asks for the state, and with a
+sentence, which takes longest, so that a verdict waits for one of each at most. Torch and SQLite let go of the
+interpreter's lock in every call: threads that compute at once pass it on a thousand times a sentence, each time waiting
+for the next one to wake up, and sentences took ten times as long."""
 
 
 def routes(base: str) -> list[BaseRoute]:
@@ -117,7 +119,7 @@ async def state(request: Request, token: str) -> JsonObject:
     """What the phone shows."""
     from app.api import room_requests as requests
 
-    return await _in_thread(lambda phones: requests.state(phones, request.path_params["code"], token))
+    return await _in_thread(lambda phones: requests.state(phones, request.path_params["code"], token), STATES)
 
 
 @_answering
@@ -128,13 +130,13 @@ async def act(request: Request, token: str) -> JsonObject:
     code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)
     if name not in requests.ACTS:
         raise Refused(404, "A phone cannot do this here: load the page again.")
-    threads = SENTENCES if name == "sentence" else THREADS
+    threads = SENTENCES if name == "sentence" else ACTS
     answer = await _in_thread(lambda phones: requests.ACTS[name](phones, code, token, body), threads)
     return await _in_thread(answer, SENTENCES, nullcontext()) if callable(answer) else answer
 
 
 async def _in_thread(
-    ask: Callable[[Phones], R], threads: ThreadPoolExecutor = THREADS, turn: AbstractContextManager[object] = TURN
+    ask: Callable[[Phones], R], threads: ThreadPoolExecutor, turn: AbstractContextManager[object] = TURN
 ) -> R:
     """Asks the database in a thread. Raises Refused."""
 
