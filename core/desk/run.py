@@ -22,6 +22,7 @@ from core.card import Roles, ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
 from core.data.labels import NOTHING, CountsAs, Scale, gold, graded, is_number, own
+from core.desk.row_index import RowIndex, distinct
 from core.errors import DeskError
 from core.lazy import lazy_property
 
@@ -33,7 +34,6 @@ MOST_CELLS = 50_000_000
 TEXT_COLUMNS = ("id", "first", "second", "label", "group", "title")
 OTHER_COLUMN = "column/"
 """Prefix for the file's other columns in a run's Parquet file."""
-_TEXTS = np.dtypes.StringDType()
 
 
 @dataclass(frozen=True)
@@ -209,56 +209,6 @@ def _digest(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
 
 
-def _distinct(ids: list[str]) -> list[str]:
-    """The ids with ``#2`` and so on appended to repeated ones."""
-    taken, seen = set(ids), dict[str, int]()
-    keys = []
-    for id in ids:
-        seen[id] = count = seen.get(id, 0) + 1
-        name = id if count == 1 else f"{id}#{count}"
-        while count > 1 and name in taken:
-            name += "'"
-        taken.add(name)
-        keys.append(name)
-    return keys
-
-
-@dataclass(frozen=True)
-class _Index:
-    """The ``keys`` of rows, ``[N]`` of str; their ``hashes``, sorted, int64 ``[N]``; and the row of each. Finds a key
-    among a million without comparing all."""
-
-    keys: np.ndarray
-    hashes: np.ndarray
-    rows: np.ndarray
-
-    @classmethod
-    def of(cls, keys: list[str]) -> _Index:
-        """The index of these keys."""
-        hashes = np.fromiter(map(hash, keys), np.int64, len(keys))
-        rows = np.argsort(hashes)
-        return cls(np.array(keys, dtype=_TEXTS), hashes[rows], rows)
-
-    @property
-    def unique(self) -> bool:
-        """Whether no two keys are equal, or have the same hash by chance."""
-        return not (self.hashes[1:] == self.hashes[:-1]).any()
-
-    def places(self, keys: Iterable[str]) -> dict[str, int]:
-        """The index of each row with one of these keys, by its key, in the order of the rows."""
-        wanted = [*dict.fromkeys(keys)]
-        hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
-        begin = np.searchsorted(self.hashes, hashes, side="left").tolist()
-        end = np.searchsorted(self.hashes, hashes, side="right").tolist()
-        found = [
-            (int(row), key)
-            for key, *some in zip(wanted, begin, end, strict=True)
-            for row in self.rows[slice(*some)]
-            if self.keys[row] == key
-        ]
-        return {key: row for row, key in sorted(found)}
-
-
 @dataclass(frozen=True)
 class Run:
     """A data set and the predictions of up to four checkpoints for its rows."""
@@ -279,10 +229,10 @@ class Run:
         return self._index.keys
 
     @lazy_property
-    def _index(self) -> _Index:
+    def _index(self) -> RowIndex:
         ids = self.rows.values("id").to_numpy(zero_copy_only=False).tolist()
-        index = _Index.of(ids)
-        return index if index.unique else _Index.of(_distinct(ids))
+        index = RowIndex.of(ids)
+        return index if index.unique else RowIndex.of(distinct(ids))
 
     def place(self, key: str) -> int | None:
         """The index of the row with this key, if there is one."""
