@@ -33,10 +33,12 @@ if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this
 
     from app.api import routes
     from app.api.guard import Guard
+    from app.interruptions import finish_callbacks
     from app.preloading import preloaded
     from core.openmp import wait_asleep
 
     wait_asleep()
+    finish_callbacks()
     server = st.App(__file__, lifespan=preloaded, routes=routes(), middleware=[Middleware(Guard)])
 else:
     navigate()
