@@ -61,6 +61,10 @@ def log_p(checkpoint, first, second, label, **options):
     return math.log(explanation.probabilities[checkpoint.labels.index(label)])
 
 
+def log_odds(log_p):
+    return log_p - math.log(-math.expm1(log_p))
+
+
 def nudged_by_hand(checkpoint, texts, word, label):
     """log p of the verdict after one step of one word's vector, by single forward calls."""
     reading = checkpoint.read(*texts)
@@ -89,6 +93,7 @@ def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoin
     texts = [FIRST, SECOND] if not checkpoint.single else [FIRST, ""]
     effects = Question(checkpoint, *texts, sampling=FEW).words()
     before = log_p(checkpoint, *texts, effects.verdict)
+    target = effects.labels.index(effects.verdict)
     assert effects.probability == pytest.approx(math.exp(before), rel=1e-6)
     assert [word.text for word in effects.words] == " ".join(texts).split()
     for word in effects.words:
@@ -99,7 +104,7 @@ def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoin
             RELATED: related_words(checkpoint.words, [norm], 2, 0).get(norm, ()),
             DROPPED: [""],
         }
-        means, all_drawn = {}, []
+        logs, all_drawn = {}, []
         for way, words in drawn.items():
             after = []
             for other in words:
@@ -107,13 +112,21 @@ def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoin
                 changed[side][word.index] = other
                 after.append(log_p(checkpoint, *map(" ".join, changed), effects.verdict))
             if after:
-                means[way] = before - sum(after) / len(after)
+                logs[way] = after
             all_drawn += after if way != DROPPED else []
         if can_nudge(checkpoint):
-            means[NUDGED] = before - nudged_by_hand(checkpoint, texts, word, effects.verdict)
-        expected = sum(MIX[way] * mean for way, mean in means.items()) / sum(MIX[way] for way in means)
-        assert word.effect == pytest.approx(expected, abs=5e-6)
-        assert word.by_way == pytest.approx(means, abs=5e-6)
+            logs[NUDGED] = [nudged_by_hand(checkpoint, texts, word, effects.verdict)]
+
+        def mixed(value, logs=logs):
+            weight = sum(MIX[way] for way in logs)
+            return sum(MIX[way] * sum(map(value, after)) / len(after) for way, after in logs.items()) / weight
+
+        assert word.effect == pytest.approx(before - mixed(float), abs=5e-6)
+        assert word.log_odds == pytest.approx(log_odds(before) - mixed(log_odds), abs=2e-5)
+        assert word.probabilities[target] == pytest.approx(mixed(math.exp), abs=5e-6)
+        assert word.by_way == pytest.approx(
+            {way: before - sum(after) / len(after) for way, after in logs.items()}, abs=5e-6
+        )
         assert word.spread == pytest.approx(float(torch.tensor(all_drawn).std(correction=0)), abs=5e-6)
         assert sum(word.probabilities) == pytest.approx(1)
 

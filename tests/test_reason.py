@@ -15,7 +15,8 @@ from core.effects.attention_edits import explain_under
 from core.effects.differences import MATCH, MOST_PASSES, ORDER, exchanges, ordered, stretches
 from core.effects.edits import edited
 from core.effects.history import acting, parse_edit, words_after
-from core.effects.reason import quick_reason, with_reason
+from core.effects.reason import _Search, quick_reason, with_reason
+from core.evaluation.suites import SUITES
 from core.evidence import Explanation
 from core.evidence.reason import SCORE, SLOW
 from core.explain import explain
@@ -204,6 +205,17 @@ def test_numbers_and_colours_are_compared_without_attention():
     assert [one.instead for one in exchanged] == ["three", "red"]
 
 
+def test_a_word_is_exchanged_only_for_one_that_it_attends_to():
+    premise, hypothesis = "Three girls play in the snow near an old house.", "Two boys sleep in a house."
+    search = _Search(Question(load_named("nli-two-sided"), premise, hypothesis))
+    weights, others = search._map()[1].weights, [0, 1, 2, 5, 8, 9]
+    partners = {own: search._partner(own, others) for own in range(len(weights))}
+    for own, partner in partners.items():
+        best = max(others, key=weights[own].__getitem__)
+        assert partner == (best if weights[own][best] >= 0.25 else None)
+    assert None in partners.values() and len({*partners.values()}) > 2
+
+
 @pytest.mark.parametrize("name", ["guest-minilm", "encoder-minilm"])
 def test_a_shipped_transformer_says_why_without_a_request(name):
     """On a machine on which a pass takes twice as long as on a laptop, and of long texts; what decides is computed on
@@ -230,6 +242,10 @@ def test_the_score_on_hand_written_pairs_of_the_same_kind_of_change_follows_the_
     share = percent(counts["right"] / counts["total"])
     said = f"On {counts['total']} hand-written pairs with a number replaced, it is right {share} of the time."
     assert known("Two dogs bark.", "Three dogs bark.") == said
+    for kind in ("hypernym", "hyponym"):  # which of the two it is depends on the order of the texts
+        rows = [row for row in SUITES["one_word"].pairs.rows if row.columns["kind"] == kind][:5]
+        told = {*filter(None, (known(row.first, row.second) for row in rows))}
+        assert len(told) == 1 and f"a {kind} replaced, " in told.pop()
     order = suites["order"]["kinds"]["order"]
     share = percent(order["right"] / order["total"])
     assert known("A man hits a dog.", "A dog hits a man.").endswith(

@@ -12,7 +12,7 @@ from core.effects.attention_edits import AttentionEdit, edited_attention, explai
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.offers import offers_for
-from core.effects.turning import BEST, DEEPEST
+from core.effects.turning import BEST, DEEPEST, Change
 from core.evidence import AttentionMap
 from core.explain import explain, explained
 from core.linguistics.wordnet import lexicon
@@ -129,6 +129,21 @@ def test_the_smallest_changes_do_what_they_say(model, texts):
         assert change.lost == pytest.approx(own.probabilities[verdict] - after.probabilities[verdict], abs=1e-5)
     single = [change.lost for change in changes if len(change.edits) == 1]
     assert single == sorted(single, reverse=True)
+
+
+def test_fewer_edits_come_first_and_no_change_repeats_a_smaller_one(monkeypatch):
+    one, two, three, four, five = (Edit("drop", 1, index) for index in range(5))
+    found = iter((
+        [((one, two), 0.9, True), ((three,), 0.5, True), ((four,), 0.4, False)],  # two edits: an article agrees
+        [((three, four), 0.8, True), ((four, five), 0.7, True)],
+    ))  # fmt: skip
+
+    def judged(asked, texts, candidates, progress):
+        return [Change(edits, texts, texts, "", 0.0, lost, turned) for edits, lost, turned in next(found)]
+
+    monkeypatch.setattr("core.effects.turning._judged", judged)
+    changes = Question(load_named("nli-two-sided"), "A dog barks", "A cat sleeps on mats").smallest_change()
+    assert [change.edits for change in changes] == [(three,), (one, two), (four, five)]
 
 
 def test_the_command(capsys):
