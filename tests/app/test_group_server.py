@@ -234,14 +234,17 @@ def visitor(group, number):
 
 
 def arrived(group, link):
-    """Visitors with the server that each came to, and what was answered there."""
+    """Visitors with the server that each came to, and what was answered there. Both servers have some: where a cookie
+    leads to depends on the servers' ports, and six may well lead to one."""
     visitors, places, answers = [], [], []
-    for number in range(VISITORS):
+    for number in range(10 * VISITORS):
+        if number >= VISITORS and len(set(places)) == 2:
+            break
         before = connections(group, 0)
         visitors.append(visitor(group, number))
         answers.append(visitors[-1].open(**link(number)))
         places.append(0 if connections(group, 0) > before else 1)
-    assert 0 < sum(places) < VISITORS, "the cookies spread them over both"
+    assert 0 < sum(places) < len(places), "the cookies spread them over both"
     return visitors, places, answers
 
 
@@ -288,7 +291,7 @@ def test_six_visitors_and_two_browsers_survive_a_killed_server(group, browser, m
     row = "2n"
 
     def link(number):
-        return {"model": "test-light", "first": texts[number][0], "second": texts[number][1]}
+        return {"model": "test-light", "first": texts[number % VISITORS][0], "second": texts[number % VISITORS][1]}
 
     def marks():
         return annotations.state(group.run.dataset.sha256).row(row).tags
