@@ -14,6 +14,8 @@ from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import METHODS, Question, asked_pair
 from core.effects.gradients import INTEGRATED, STEP, can_nudge, nudged, word_effects
 from core.effects.links import LinksError, Taken
+from core.effects.methods import MEASURED
+from core.effects.methods.method import word_values
 from core.effects.methods.removal import FREQUENT, MIX, NUDGED, RELATED
 from core.effects.words import DROPPED, Sampling, frequent_words, related_words
 from core.errors import UserError
@@ -90,7 +92,8 @@ def nudged_by_hand(checkpoint, texts, word, label):
 @every_model
 def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoint_of):
     checkpoint = checkpoint_of(architecture)
-    texts = [FIRST, SECOND] if not checkpoint.single else [FIRST, ""]
+    (often,) = frequent_words(checkpoint.words, 1, 0)  # which never stands in for itself
+    texts = [f"{FIRST} {often}", "" if checkpoint.single else SECOND]
     effects = Question(checkpoint, *texts, sampling=FEW).words()
     before = log_p(checkpoint, *texts, effects.verdict)
     target = effects.labels.index(effects.verdict)
@@ -349,5 +352,9 @@ def test_received_attention_is_not_an_effect():
         torch.tensor(record.weights).sum(0).tolist()
     )
     assert {word.effect for word in effects.of("hypothesis")} == {None} and effects.unit == "attention"
+    asked = Question(load_named("nli-attconv-light"), *texts)
+    values, _ = word_values(asked, [MEASURED[f"{which}-attended"] for which in ("most", "least")])
+    most = [word.effect for word in effects.of("premise")]
+    assert values["most-attended"][:3] == most and values["least-attended"][:3] == [-weight for weight in most]
     with pytest.raises(UserError, match="shows no attention to words"):
         Question(load_named("snli-phrases-kmin"), *texts).words("attention")

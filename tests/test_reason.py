@@ -12,7 +12,7 @@ from core.__main__ import main
 from core.checkpoint import load_named
 from core.effects import Question
 from core.effects.attention_edits import explain_under
-from core.effects.differences import MATCH, MOST_PASSES, ORDER, exchanges, ordered, stretches
+from core.effects.differences import MATCH, MOST_PASSES, ORDER, exchanges, ordered, stretches, together
 from core.effects.edits import edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.reason import _Search, quick_reason, with_reason
@@ -197,6 +197,14 @@ def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():
     for other, own in (texts, texts[::-1]):
         replaced = next(stretches([*map(tokenize, (other, own))], 1))
         assert edited((other, own), replaced.edits)[1] == other, "with the emoji within it"
+
+
+def test_a_text_has_a_few_words_of_its_own_that_are_dropped_together():
+    words = ["dogs", "chased", "small", "yellow", "rubber", "balls"]
+    for count, found in ((2, 0), (3, 1), (5, 1), (6, 0)):
+        texts = ("It rained.", " ".join(words[:count]))
+        dropped = [[word for _, word in one.named] for one in together([*map(tokenize, texts)], 1, [])]
+        assert dropped == [[*range(count)]] * found
 
 
 def test_numbers_and_colours_are_compared_without_attention():

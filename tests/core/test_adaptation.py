@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import resource
@@ -14,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
 
 from core.adaptation import adapt, fits
-from core.adaptation.adapt import LEARNED, AdaptationError, Examples
-from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_pairs
+from core.adaptation.adapt import LEARNED, AdaptationError, Examples, classifier_of
+from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_features, kept_pairs
 from core.adaptation.fits import FOLDS, KEEP, PULLS, Linear, fresh, held_out_pull, pulled, spread
 from core.adaptation.what_changed import KindEffect, WhatChanged, learned_with_less
 from core.checkpoint import CheckpointError, available, load, load_named
@@ -85,6 +87,11 @@ def test_a_new_classifier_of_raw_features_is_the_one_of_standardised_ones():
     assert strength == same
     torch.testing.assert_close(one.logits(x), stretched.logits(x * torch.tensor([7.0, 0.1, 3.0])), atol=2e-3, rtol=0)
     assert right.shape == (40,) and right.dtype == bool
+    scaled = ((x - x.mean(0)) / x.std(0, correction=0)).numpy()
+    for labels, weights in itertools.product((y, (y > 1).long()), (None, "balanced")):
+        own = fresh(x, labels, folds, balanced=weights is not None, strength=0.05).linear.logits(x).softmax(1)
+        theirs = LogisticRegression(C=0.05, class_weight=weights, tol=1e-8).fit(scaled, labels)
+        assert own.numpy() == pytest.approx(theirs.predict_proba(scaled), abs=1e-3)
     two = fresh(x, (y > 0).long(), folds).linear
     assert two.weight.shape == (2, 3) and two.logits(x).sum(1).abs().max() < 1e-3
 
@@ -133,6 +140,11 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     assert chances[:, one.labels.index("contradiction")].min() >= LEARNED and pull in PULLS
     stronger = adapt(base, wrong, ["contradiction"] * 2, pull=PULLS[PULLS.index(pull) + 1])
     assert answered(stronger, wrong).softmax(1)[:, one.labels.index("contradiction")].min() < LEARNED
+    examples, others = Examples.of(base, wrong, ["contradiction"] * 2), kept_features(base)
+    fitted = pulled(
+        classifier_of(base), examples.features, examples.labels, others, pull=pull * spread(others), keep=KEEP
+    )
+    assert torch.equal(one.model.output_layer.weight, fitted.weight), "a pull is by the spread of the features"
     kept = kept_pairs(base)
     free = adapt(base, wrong, ["contradiction", "contradiction"], keep=0)
     before = answered(base, kept).argmax(1)

@@ -26,7 +26,7 @@ from core.evaluation.reliability import reliability
 from core.explain import explain
 from core.spreadsheet import csv_text, neutral, original
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import LABELS, ROWS, made_up_run, stored, with_rows
+from tests.core.made_up_runs import LABELS, ONE, ROWS, TWO, made_up_run, stored, with_rows
 
 ALL = np.ones(6, dtype=bool)
 NAMES = dict(zip(LABELS, LABELS, strict=True))
@@ -85,7 +85,30 @@ def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotation
     assert lines[0]["general_q2"] == "-"
     whole = json.loads(to_json(run, state, run.right(0)))
     assert [row["id"] for row in whole["rows"]] == ["1e", "1c", "2n", "2e"]
-    assert whole["rows"][2]["hypothesis"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
+    assert [row["models"][1]["predicted"] for row in whole["rows"]] == [
+        run.models[1].predicted[at] for at in (0, 1, 4, 5)
+    ]
+    assert whole["rows"][2] == {
+        "id": "2n",
+        "premise": "the toy is red",
+        "hypothesis": "=SUM(A1) <b>toy</b>",
+        "gold": "neutral",
+        "columns": {"negation_logic": "0", "general_q2": "-", "genre": "fiction"},
+        "models": [
+            {"name": "A", "model": "one", "predicted": "neutral", "p": dict(zip(LABELS, (0.2, 0.6, 0.2), strict=True))},
+            {
+                "name": "B",
+                "model": "two",
+                "predicted": "entailment",
+                "p": dict(zip(LABELS, (0.5, 0.3, 0.2), strict=True)),
+            },
+        ],
+        "tags": ["other"],
+        "given": {"other": ["Ann"]},
+        "settled": {},
+        "notes": {"Ann": "=cmd()"},
+    }
+    assert [model["sha256"] for model in whole["models"]] == [ONE, TWO] and whole["sha256"] == file
 
 
 def test_the_export_reads_back_as_the_data_it_came_from(tmp_path, annotations):

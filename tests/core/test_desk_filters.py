@@ -225,6 +225,8 @@ def test_capitals_do_not_matter_as_in_python():
         part = text[1:].upper()
         found = [part.casefold() in other.casefold() for other in texts]
         assert rows_of(f"x contains {literal(part)}", table).tolist() == found
+    table = table_of_cells({"Word": cells(["a", "b"], "text"), "word": cells(["c", "a"], "text")})
+    assert [rows_of(f"{name} = a", table).tolist() for name in ("Word", "word")] == [[True, False], [False, True]]
 
 
 def test_a_query_reaches_no_file_and_changes_no_setting(run, tmp_path):

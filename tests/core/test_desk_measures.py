@@ -7,15 +7,20 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, pearsonr
 
+from core.card import Roles
+from core.data import Dataset, Example
 from core.data.labels import gold
 from core.desk import charts
+from core.desk.against import Comparison
 from core.desk.agreement import agreement, disagreements
 from core.desk.file_state import RowState
+from core.desk.run import Predictions
+from core.desk.slices import Items
 from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, paired_difference, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
-from tests.core.made_up_runs import made_up_run, predictions, with_rows
+from tests.core.made_up_runs import made_up_run, predictions, stored, with_rows
 
 
 @pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
@@ -154,6 +159,43 @@ def test_grades_are_correlated_with_a_models_one_output(tmp_path):
     assert float(pearson) == pytest.approx(pearsonr(known, np.delete(scores[:, 0], 2)).statistic, abs=1e-3)
     assert float(spearman) == pytest.approx(0.9) and low[0] == "−" and float(pearson) < float(high)
     assert "all grades" in charts.correlation("one", np.ones(3), np.ones(3)).how
+
+
+def test_answers_to_questions_are_ranked_within_theirs_and_rows_without_a_label_count_nowhere():
+    """By hand: A ranks the right answer first and second, B second twice; nobody can rank c, which has none."""
+    given = (  # question, label, A's and B's probability that it is an answer
+        ("b", None, 0.99, 0.0), ("a", "1", 0.9, 0.4), ("a", "0", 0.5, 0.6), ("b", "0", 0.8, 0.7), ("b", "1", 0.3, 0.2),
+        ("a", "0", 0.1, 0.1), ("c", "0", 0.4, 0.9),
+    )  # fmt: skip
+    rows = tuple(
+        Example(f"r{at}", f"who is {group}", f"it is {at}", label, group, label_text=label or "")
+        for at, (group, label, *_) in enumerate(given)
+    )
+    known = "answer selection", Roles("question", "answer", "answer"), "1"
+    models = tuple(
+        Predictions(
+            name,
+            f"The {name}",
+            sha256,
+            ("0", "1"),
+            *known,
+            probabilities=np.array([[1 - one[at], one[at]] for one in given]),
+        )
+        for name, sha256, at in (("one", "a" * 64, 2), ("two", "b" * 64, 3))
+    )
+    run = stored(Dataset("asked", "", rows, sha256="0" * 64), models)
+    items = [Items.of(run, model) for model in (0, 1)]
+    assert [(one.ranks, one.rows.tolist(), one.scores.tolist()) for one in items] == [
+        (True, [1, 3], [1.0, 0.5]), (True, [1, 3], [0.5, 0.5]),
+    ]  # fmt: skip
+    every = np.ones(len(rows), dtype=bool)
+    compared = Comparison.of(run, 1, every)
+    assert compared.scores == (0.75, 0.5) and compared.items == "2 questions" and compared.interval == (-0.5, 0.0)
+    assert compared.difference(1).startswith("B − A = −25.0 percentage points (95 % interval: −50.0 to +0.0)")
+    only = Comparison.of(run, 1, np.array([row.group == "a" for row in rows]))
+    assert only.scores == (1.0, 0.5) and only.interval == (-0.5, -0.5) and only.items == "1 question"
+    assert charts.headline(run, 0) == "MAP 0.7500 (0.5000 – 1.0000)"
+    assert "MRR 0.7500 of 2 questions; 1 without a right answer left out" in charts.ranked(run, 0).how
 
 
 def test_many_classes_have_a_list_of_errors_instead_of_a_matrix(tmp_path):

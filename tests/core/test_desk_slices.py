@@ -136,7 +136,8 @@ def test_a_search_finds_what_holds_on_the_held_back_half():
     planted_rows = np.array(["zebra" in row.second and "7" in row.second for row in run.dataset.rows])
     assert (inside == planted_rows).all(), best.searched.slice.expression
     assert best.held_back.items == (inside & run.held_back).sum()
-    assert [one.holds for one in done.found] == sorted((one.holds for one in done.found), reverse=True)
+    order = [(not one.holds, -one.held_back.weight) for one in done.found]
+    assert order == sorted(order), "by what was not searched"
 
 
 def test_a_search_takes_whole_words_as_the_filter_does():
@@ -155,6 +156,16 @@ def test_a_search_takes_whole_words_as_the_filter_does():
     for part, mask in words.values():
         assert (rows_of(part.expression, table) == mask).all(), part.expression
         assert part.rows == mask.sum()
+
+
+def test_two_slices_make_one_if_it_is_lower_than_both_and_not_between_them():
+    rows = np.arange(800)
+    masks = np.array([rows < 400, (rows >= 200) & (rows < 600)])
+    for right, found in (((40, 120, 190, 140), []), ((160, 20, 190, 140), [[0, 1]])):
+        scores = np.concatenate([np.arange(200) < count for count in right]).astype(float)
+        pairs, counts, totals = found_slices._pairs(Items(rows, scores, ranks=False), masks, masks)
+        assert pairs.tolist() == found
+        assert (counts.tolist(), totals.tolist()) == (([200], [right[1]]) if found else ([], []))
 
 
 def test_a_search_finds_nothing_in_noise():

@@ -21,7 +21,7 @@ from core.effects.words import DROPPED, SAMPLING, Place, with_word, without
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
-from core.explain import explain
+from core.explain import explain, explained
 from core.external.attention import Attention
 from core.external.base import spelt
 from core.external.between import rollout
@@ -64,6 +64,7 @@ def test_logits_and_attention_are_those_of_its_own_library(folders, architecture
     for one, other in zip(seen.trace.layers, own.attentions, strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=0)
     explanation = explain(guest, *PAIR, head="2.3")
+    assert explained(guest, *PAIR, "2.3").evidence == explanation.evidence != explained(guest, *PAIR, "1.2").evidence
     assert explanation.logits == pytest.approx(own.logits[0].tolist(), abs=1e-6)
     _check_map_by_hand(guest, explanation, own.attentions[1][0, 2])
     assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
