@@ -17,7 +17,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from core.adaptation import adapt, fits
+from core.adaptation import adapt, fits, what_changed
 from core.adaptation.adapt import LEARNED, AdaptationError, Examples, classifier_of
 from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_features, kept_pairs
 from core.adaptation.fits import FOLDS, KEEP, PULLS, Linear, fresh, held_out_pull, pulled, spread
@@ -374,6 +374,9 @@ def test_folds_keep_texts_together_and_have_their_share_of_each_class(folders):
     assert all(max(of_class) - min(of_class) <= 2 for of_class in counts), counts
     shared = Examples.of(load_named("tiny"), [("a dog", f"a man {at}") for at in range(8)], OWN[:4] * 2)
     assert sorted(Counter(shared.folds.tolist()).values()) == [2, 2, 2, 2]
+    pairs = [(f"a dog {at}", f"a man {at}") for at in range(16)]
+    asked = Examples.of(load_named("tiny"), pairs, ["neutral"] * 16, [*"hfgeddbcbcbaaaca"])
+    assert np.bincount(asked.folds).tolist() == [4] * 4, "the largest of the questions first"
 
 
 def test_a_fit_ends_when_its_step_says_so_and_many_pairs_give_the_same_in_blocks(monkeypatch):
@@ -429,6 +432,29 @@ def test_the_command_checks_labels_and_a_corrected_file_is_adapted_to(folders, c
     assert main(["adapt", "tiny", str(folders / "many-corrected.csv"), "--out", str(folders / "corrected")]) == 0
     card = json.loads((folders / "corrected/card.json").read_text())
     assert card["adaptation"]["labels"] == {"other": 31, "same": 29}
+
+
+def test_what_corrections_change_is_counted_pair_by_pair(monkeypatch):
+    base, suite, rows = load_named("nli-attconv-light"), SUITES["simple"], SUITES["simple"].pairs.rows
+    torch.manual_seed(3)
+    features, (old, new) = torch.randn(len(rows), 4), (Linear(torch.randn(3, 4), torch.zeros(3)) for _ in range(2))
+    gold = np.array([base.labels.index(row.label) for row in rows])
+    kinds = np.array([row.columns["kind"] for row in rows])
+    corrected = Examples(PAIRS, torch.tensor([0, 1, 2, 0, 1, 2]), base.labels, torch.randn(6, 4), np.zeros(6))
+    found = what_changed.compared(base, corrected, old, new, 0.1, [what_changed.Tested(suite, features, gold, kinds)])
+    was, now = (old.logits(features).argmax(1).numpy() == gold, new.logits(features).argmax(1).numpy() == gold)
+    for one in found.kinds:
+        pairs = Counter((bool(was[at]), bool(now[at])) for at in np.flatnonzero(kinds == one.kind))
+        assert (one.fixed, one.cost, one.total) == (pairs[False, True], pairs[True, False], pairs.total())
+        assert (one.before, one.after) == (pairs[True, True] + one.cost, pairs[True, True] + one.fixed)
+        (at,) = [at for at, row in enumerate(rows) if (row.first, row.second) == one.example]
+        assert kinds[at] == one.kind and was[at] != now[at], "one of the pairs that changed"
+    shares = [(one.after - one.before) / one.total for one in found.kinds]
+    assert len(shares) == len({*kinds}) and shares == sorted(shares), "worst losses first"
+    monkeypatch.setattr(what_changed, "tested", lambda base: ())
+    both = [Examples.of(base, PAIRS[:1], [label]) for label in ("neutral", "contradiction")]
+    chosen = [what_changed.fitted(base, one, 0.1).linear.logits(one.features).argmax() for one in both]
+    assert [base.labels[at] for at in chosen] == ["neutral", "contradiction"], "each has a fit of its own"
 
 
 def test_a_pull_that_learns_too_little_names_one_that_learns_more():

@@ -84,6 +84,7 @@ def known(run):
         ("hypothesis.words -premise.words >= 0", [2, 3, 4, 5]),
         ("(A.p - B.p) * 100 > 10", [0, 5]),
         ("A.p - B.p > 10", [0, 5]),
+        ("A.p + hypothesis.words > 4.5", [2, 3, 4, 5]),  # no share, so not 4.5 %
         ("len(premise) - -1 >= 24 and abs(A.right - B.right) = 1", [1]),
         ("A.p / negation_logic > 0", [1, 3]),
         ("hypothesis has word not", [3]),

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.checkpoint import dynamics
+from core.checkpoint import dynamics, learned
 from core.data import DataError, read
 from core.data.picked import Picked
 from core.data.stream import seen_in
@@ -381,6 +381,20 @@ def test_whoever_predicts_again_while_the_parts_are_deleted_keeps_the_new_ones(r
     assert [model.sha256 for model in other.finish(header, 1).models] == [ONE]
     next_one.close()
     assert not list(folder.glob(".parts-*"))
+
+
+def test_rows_that_a_model_learned_from_are_a_column_and_scored_apart(run, tmp_path, monkeypatch):
+    folder, rows = tmp_path / "own", [*run.dataset.rows][:2]
+    folder.mkdir()
+    learned.write(folder, [(f" {row.first}", f"{row.second}\n") for row in rows])
+    monkeypatch.setattr("core.desk.training_rows.checkpoint_named", lambda model: {"one": "own"}.get(model.model))
+    monkeypatch.setattr("core.desk.training_rows.available", lambda: {"own": folder})
+    (told,) = training_notes(run, {})
+    assert told.replace("\u00a0", " ") == (
+        "A (The one) learned from 2 of these 6 rows; it is right on 100.0 % of these (34.2 – 100.0) and on 50.0 % of "
+        "the others (15.0 – 85.0): filter them out with not A.learned."
+    )
+    assert rows_of("A.learned", open_table(run, known=bool)).tolist() == [True, True, *[False] * 4]
 
 
 def test_how_a_model_learned_its_training_rows_is_in_columns(run, tmp_path, monkeypatch):

@@ -312,6 +312,8 @@ def test_the_texts_of_a_file_without_labels_are_guessed():
     assert Seen(("report", "reply", "topic"), rows=topics).guess() == texts, "many classes are no ids"
     labelled = tuple((*row, "ab"[n % 2]) for n, row in enumerate(rows))
     assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
+    partly = tuple((*row, "a" if n < 4 else "") for n, row in enumerate(rows))
+    assert Seen(("case", "report", "reply", "kind"), rows=partly).guess() == texts | {"id": "case"}, "not of every row"
     doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
     assert Seen(("case", "report", "reply", "kind", "part"), rows=doubtful).guess() == {}
 

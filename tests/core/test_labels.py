@@ -8,7 +8,7 @@ import pytest
 
 from core.command_line import joined
 from core.data import DataError, read
-from core.data.labels import Scale, gold, key, mismatch, proposed, question, task_of
+from core.data.labels import Scale, gold, graded, key, mismatch, proposed, question, task_of
 from core.desk import charts, store
 from core.desk.exchange import to_csv, to_json
 from core.desk.filters import rows_of
@@ -98,6 +98,18 @@ def test_probabilities_of_classes_that_count_as_one_label_are_added():
     assert same.of(["neutral", "contradiction", "entailment"]).tolist() == [1, 1, 0]
     scitail = Scale(NLI, {"entails": ("entailment",), "neutral": ("neutral", "contradiction")})
     assert scitail.names == ("entailment", "neutral") and not scitail.unknown(["entails", "neutral"])
+
+
+def test_numbers_are_classes_only_if_all_of_them_are():
+    """In grades from 1 to 5, 1 is not the class 1; what the user says of a number holds."""
+    scale, five = Scale(("wrong", "right"), {}, "right"), ["1", "2", "3", "4", "5"]
+    assert scale.unknown(five) == five and scale.unknown(["0", "1"]) == [] and scale.unknown(["1", "x"]) == ["x"]
+    assert scale.of(["0", "1"]).tolist() == [0, 1] and Scale(("r", "w"), {}, "r").of(["0", "1"]).tolist() == [1, 0]
+    assert Scale(("0", "1"), {}, "1").of(["0", "1"]).tolist() == [0, 1]
+    mapped = Scale(("wrong", "right"), {"1": ("wrong",), "3": ("right",)}, "right")
+    assert mapped.unknown(["0", "1", "2", "3"]) == ["0", "2"] and mapped.of(["1", "3"]).tolist() == [0, 1]
+    assert graded(five, five) and not graded(["0", "1"]) and not graded(["1", "2"], ["1", "2"])
+    assert graded(["0.5", "1"]) and not graded(["0.5", "x"])
 
 
 def test_classes_that_would_count_as_two_labels_are_refused():

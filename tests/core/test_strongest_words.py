@@ -88,6 +88,10 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     assert (cold.names, cold.rows, cold.hits, cold.score) == (("cold", "premise"), 2, 2, 1.0)
     assert (cold.low, cold.high) == wilson(2, 2)
     assert [(one.names, one.hits) for one in others] == [(("cold", "hypothesis"), 0), (("dog", "premise"), 0)]
+    often = {key: StrongestWord("dog", "premise") for key in ("1e", "1c", "2n")} | {
+        "1n": StrongestWord("man", "premise")
+    }
+    assert [(one.names[0], one.rows) for one in scored(run, 0, often).words] == [("man", 1), ("dog", 3)], "by errors"
     plain = open_table(run, known=bool)
     more = strongest_words.with_words(plain, run, [FOUND, {}])
     assert np.flatnonzero(rows_of(cold.expression, more)).tolist() == [2, 3]
