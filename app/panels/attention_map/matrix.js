@@ -122,10 +122,11 @@ export class MatrixPanel {
     return window.innerWidth < SMALL_PROJECTOR.width ? SMALL_PROJECTOR : PROJECTED;
   }
 
-  // The scroll position of its words; `kept` comes from the previous matrix of the same words, which this one replaces.
+  // The scroll position of its words, and the one that showed the selection; `kept` comes from the previous matrix of the same words, which this one replaces.
+  /** @type {{ scrollLeft: number, scrollTop: number, cell: number, revealed: string | null }} */
   get scrolled() {
     const { scrollLeft, scrollTop } = this.frame;
-    return { scrollLeft, scrollTop, cell: this.cell };
+    return { scrollLeft, scrollTop, cell: this.cell, revealed: this.revealed };
   }
 
   /** @param {import("../../components/panel.js").Panel & Partial<MatrixPanel>} other */
@@ -158,7 +159,7 @@ export class MatrixPanel {
 
   build(width, height) {
     const { left, tall, cell } = this.layout(width, height);
-    const { scrollLeft, scrollTop, cell: before } = this.seen ? this.scrolled : (this.kept ?? {});
+    const { scrollLeft, scrollTop, cell: before, revealed } = this.seen ? this.scrolled : (this.kept ?? {});
     const same = cell === before;
     this.left = left;
     this.tall = tall;
@@ -195,7 +196,7 @@ export class MatrixPanel {
     this.draw();
     if (focus) this.frame.querySelector(`[data-cell="${focused}"]`)?.focus({ preventScroll: true });
     // A phone's address bar comes and goes: the user's scroll position is kept.
-    const untouched = [scrollLeft, scrollTop].join() === this.revealed;
+    const untouched = [scrollLeft, scrollTop].join() === revealed;
     if (same) this.frame.scrollTo(scrollLeft, scrollTop);
     if (!same || untouched) this.reveal();
     this.revealed = !same || untouched ? [this.frame.scrollLeft, this.frame.scrollTop].join() : null;
