@@ -19,7 +19,7 @@ from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from core.card import Card
-from core.checkpoint import CheckpointError
+from core.checkpoint import CheckpointError, available, listed_once
 from core.effects.edits import EditError
 from core.reading.reader import PairError
 
@@ -53,18 +53,19 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
     """The form, the answer and its drawing: typing or selecting reruns only this fragment."""
     PAGE.settle()
     page_style.note(PURPOSE)
-    FORM.sentences(models)
-    answered = FORM.answer(
-        partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
-    )
-    if answered is not None:
-        corrections.what_changed(PAGE, answered)
-        _draw(answered)
-    PAGE.write_link()
-    with st.sidebar:
-        _sidebar(models, answered)
-    if answered is not None:
-        _below(answered)
+    with listed_once(available()):
+        FORM.sentences(models)
+        answered = FORM.answer(
+            partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
+        )
+        if answered is not None:
+            corrections.what_changed(PAGE, answered)
+            _draw(answered)
+        PAGE.write_link()
+        with st.sidebar:
+            _sidebar(models, answered)
+        if answered is not None:
+            _below(answered)
 
 
 def _draw(answered: Answered) -> None:
