@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from app.api import executor as module
-from app.api.executor import OPEN, Executor, Lane, Update
+from app.api.executor import OPEN, Executor, Lane, Update, _Work
 from app.api.refusals import Refused
 from core.errors import UserError
 
@@ -269,6 +269,19 @@ def test_the_youngest_long_computation_leaves_its_thread_to_a_client_that_has_us
     until(lambda: sorted(steps.times for steps in heavy) == [1, 2])
     for leave in leaves:
         leave()
+
+
+def test_only_a_client_that_has_used_twice_as_much_gives_up_the_youngest_of_its_threads():
+    executor, begun = Executor(quantum=1, clock=lambda: 0.0), {"hog": 1.0, "hog again": 2.0}
+    held = [_Work(key, Steps(1), Lane.LONG, 0, "hog", started=at) for key, at in begun.items()]
+    executor._running = held[::-1]
+    for theirs, own, given in ((3.9, 0.0, False), (4.0, 0.0, True), (10.0, 5.1, False), (10.0, 5.0, True)):
+        executor._used = {"hog": (theirs, 0.0), "asks": (own, 0.0)}
+        with executor._changed:
+            assert executor._replaces_another(_Work("asks", Steps(1), Lane.LONG, 0, "asks")) == given
+        assert [work.postponed for work in held] == [False, given]
+        held[1].postponed = held[1].replaced = False
+    assert not executor._replaces_another(_Work("asks", Steps(1), Lane.FIRST, 0, "asks")), "it has a lane of its own"
 
 
 def test_a_client_has_a_few_open_requests_of_either_kind():

@@ -10,8 +10,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from app.api import guard
+from app.api import guard, limits
 from app.api.guard import TOKEN, Guard, client_of
+from app.api.limits import Limit
+from app.api.refusals import Refused
 
 
 async def page(request):
@@ -195,3 +197,25 @@ def test_an_address_comes_from_a_header_only_behind_the_login(settings, monkeypa
 def test_without_an_address_there_is_one_client(settings):
     scope = {"type": "http", "headers": [], "client": None}
     assert client_of(HTTPConnection(scope)) == client_of(HTTPConnection(scope))
+
+
+def test_a_client_saves_up_no_more_requests_than_it_may_send_at_once(monkeypatch):
+    now = [0.0]
+    limit = Limit(rate=0.5, burst=3, clock=lambda: now[0])
+
+    def admitted(client):
+        for count in range(9):
+            try:
+                limit.take(client)
+            except Refused:
+                return count
+        return 9
+
+    assert [admitted("one"), admitted("one"), admitted("another")] == [3, 0, 3]
+    now[0] = 5.0
+    assert admitted("one") == 2, "and half of the next"
+    now[0] = 1000.0
+    assert admitted("one") == 3
+    monkeypatch.setattr(limits, "MOST_CLIENTS", 2)
+    limit.take("third")
+    assert [*limit._left] == ["one", "third"], "who has been silent longest is forgotten"

@@ -9,6 +9,7 @@ import torch
 from core.data import DataError, Example
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary, encode, encode_readings, plan
 from core.reading.reader import Reading, WordReader, read_text
+from core.reading.tokens import MAX_CHARACTERS
 from core.reading.word_table import WordTable
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -59,6 +60,17 @@ def test_a_batch_is_its_rows_vectors() -> None:
 def test_two_limits_above_the_usual_one_cut_a_text_at_each_of_them() -> None:
     vocabulary, text = Vocabulary(), " ".join(f"w{i}" for i in range(600))
     assert [len(vocabulary.encode(text, limit)) for limit in (300, 500, 100, 200, 700)] == [300, 500, 100, 200, 600]
+
+
+def test_the_end_of_a_text_that_is_not_read_is_known_however_it_is_read() -> None:
+    reader, vocabulary = WordReader(WordTable.from_vectors(["a", "b"], torch.eye(2), 1.0, "test")), Vocabulary()
+    far = f"a{' ' * MAX_CHARACTERS}b"  # one token, and the second beyond the characters that are split
+    for text, words, cut in (("a b", 2, False), ("a " * 200, 200, False), ("a " * 201, 200, True), (far, 1, True)):
+        read = read_text(reader, text)
+        assert (len(read.tokens), read.cut, read.truncated) == (words, cut, max(0, text.count("a") - words))
+        assert (len(vocabulary.encode(text)), vocabulary.cuts(text)) == (words, cut)
+    shorter = Ragged.of([[1, 2], [2], [1, 1]]).without_last(2, np.array([True, True, True]))
+    assert shorter.lengths.tolist() == [1, 1, 2], "a text keeps its only word"
 
 
 def test_a_label_of_another_task_is_refused() -> None:
