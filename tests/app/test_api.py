@@ -22,6 +22,7 @@ from core.checkpoint import load_named
 from core.checkpoint import save as save_checkpoint
 from core.evidence import Explanation
 from core.evidence.as_json import from_dict
+from core.evidence.attentive_context import AttentiveContext
 from core.evidence.effects import LinkEffects
 from tests.app.servers import save_neighbours
 from tests.core.made_up import make_checkpoint, make_table
@@ -74,6 +75,21 @@ def timeless(record):
 )
 def test_an_answer_is_what_the_command_line_prints(client, capsys, guest_models, kind, command, body, more):
     assert timeless(answer(client, kind, **body)) == timeless(printed(capsys, *command, *more))
+
+
+def test_the_context_asked_for_is_that_of_the_words_own_text(client):
+    first, second = {"premise": [1]}, {"hypothesis": [1]}
+    cases = (
+        ("test-light", 0, {}),
+        ("test-light", 1, second),
+        ("test-two-sided", 0, first),
+        ("test-two-sided", 1, second),
+    )
+    for model, side, filled in cases:
+        found = Explanation.from_dict(answer(client, "explain", model=model, word={"side": side, "index": 1}))
+        records = [record for record in found.evidence if isinstance(record, AttentiveContext)]
+        places = {one.rows: [row for row, near in enumerate(one.nearest) if near is not None] for one in records}
+        assert {rows: given for rows, given in places.items() if given} == filled, model
 
 
 @pytest.fixture

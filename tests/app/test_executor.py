@@ -186,6 +186,23 @@ def test_long_computations_wait_for_one_that_has_just_begun():
         leave()
 
 
+def test_a_long_computation_waits_only_for_those_that_have_just_begun_of_clients_that_used_no_more():
+    now = [100.0]
+    executor = Executor(clock=lambda: now[0])
+    work = _Work("long", Steps(1), Lane.LONG, 0, "asks", started=0.0)
+    other = _Work("fresh", Steps(1), Lane.FIRST, 0, "other", started=99.0)
+    executor._running = [work, other]
+    for theirs, gives_way in ((3.0, True), (4.0, True), (5.0, False)):
+        executor._used = {"asks": (4.0, 100.0), "other": (theirs, 100.0)}
+        assert executor._gives_way(work) == gives_way
+    executor._used = {}
+    assert executor._gives_way(work)
+    other.lane = Lane.LONG
+    assert not executor._gives_way(work), "they take turns"
+    other.lane, now[0] = Lane.FIRST, 99.0 + module.FRESH
+    assert not executor._gives_way(work), "it takes long"
+
+
 def test_errors_are_one_sentence_and_are_not_kept(caplog):
     executor = Executor()
     for error, said, status in (

@@ -172,6 +172,16 @@ def test_only_questions_have_slices_by_question_word(run, first, asked):
     assert ("question word" in dimensions) is asked and "negation" in dimensions
 
 
+def test_features_of_a_pairs_words_by_hand(run):
+    pair, *others = run.dataset.rows
+    changed = with_rows(run, [replace(pair, first="a dog runs in the snow", second="no dog is red ."), *others])
+    known = open_table(changed, known=lambda word: word not in {"snow", "red"})
+    for text in ("premise.words = 6", "hypothesis.words = 4", "overlap = 25%", "unknown = 20%", "negation"):
+        assert rows_of(text, known)[0], text
+    swapped = with_rows(run, [replace(pair, first="no dog is red .", second="a dog runs in the snow"), *others])
+    assert not rows_of("negation", open_table(swapped))[0], "it is about the text that is judged"
+
+
 CONSTRUCTIONS = [
     ("the dog chases a cat", "a cat chases the dog", {"exchanged"}),
     ("the dog chased the cat", "the cat was quickly chased by the dog", {"passive"}),

@@ -13,12 +13,14 @@ import pytest
 
 from core.checkpoint import dynamics, learned
 from core.data import DataError, read
+from core.data.layouts import value_at
 from core.data.picked import Picked
 from core.data.stream import seen_in
-from core.desk import folders, store
+from core.desk import folders, row_index, store
 from core.desk.filters import rows_of
 from core.desk.leakage import without_leaks
 from core.desk.prediction import prediction
+from core.desk.row_index import RowIndex, distinct
 from core.desk.run import Run, fitting
 from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of
 from core.desk.table import open_table
@@ -99,6 +101,17 @@ def test_every_row_has_a_key_of_its_own(run):
     assert [*run.keys] == ["1e", "1c", "1n", "1c#2", "2n", "2e"]
     assert run.places(["1c#2", "9"]) == {"1c#2": 3}
     assert run.place("1c#2") == 3 and run.place("9") is None
+
+
+def test_rows_are_found_although_names_repeat_or_have_the_same_hash(monkeypatch):
+    assert distinct(["a", "b", "a", "a#2", "a"]) == ["a", "b", "a#2'", "a#2", "a#3"]
+    keys = [f"{n * 7 % 40}" for n in range(40)]
+    for hashed, alike in ((hash, True), (lambda key: int(key) % 3 - 1, False)):
+        monkeypatch.setattr(row_index, "hash", hashed, raising=False)
+        index = RowIndex.of(keys)
+        assert index.unique is alike
+        found = index.places(["13", "5", "41", "5", "9", "2"])
+        assert [*found.items()] == [(key, n) for n, key in enumerate(keys) if key in ("13", "5", "9", "2")]
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "other", "empty", "number", "chance", "model", "facts"])
@@ -310,7 +323,13 @@ def test_columns_are_picked_of_a_table_and_of_json_lines(tmp_path):
     assert json.loads(row.columns["evidence"]) == ["a red dog .", "it is cold"]
     assert [problem.line for problem in data.problems] == [2]
     other = read(path, labelled=False, columns=Picked("evidence", "claim"))
-    assert other.sha256 != data.sha256 and other.rows[0].label is None
+    assert other.rows[0].label is None
+    last = read(path, labelled=False, columns=Picked("evidence.2", "claim"))
+    assert last.rows[0].first == "it is cold" and value_at({"a": [{"b": 1}, {"b": 2}]}, "a.2.b") == 2
+    ways = [(), ("label",), ("", "id"), ("", "", "group"), ("", "", "", False), ("id",), ("label", "id")]
+    checksums = [Picked("evidence", "claim", *way).checksum("f") for way in ways]
+    assert len({*checksums, *(one.sha256 for one in (data, other, last))}) == 7 + 3, "what is read otherwise is another"
+    assert Picked("evidence", "claim", header=True).checksum("f") == checksums[0]
     table = tmp_path / "x.csv"
     table.write_text('eins;zwei\n"a ""dog""; red";b\nlonely\n')
     data = read(table, labelled=False, columns=Picked("eins", "zwei"))

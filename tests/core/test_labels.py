@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from core.command_line import joined
 from core.data import DataError, read
@@ -231,4 +232,8 @@ def test_correlations_of_graded_labels():
     for name in ("pearson", "spearman"):
         low, high = found[f"{name}_interval_95"]
         assert -1 <= low < found[name] < high <= 1
+        variance = (1 + (name == "spearman") * found[name] ** 2 / 2) / 2
+        assert np.arctanh((low, high)) == pytest.approx(
+            np.arctanh(found[name]) + norm.ppf((0.025, 0.975)) * variance**0.5
+        )
     assert correlations(gold_grades, np.ones(5))["pearson"] is None

@@ -253,10 +253,15 @@ def test_nothing_is_shown_before_it_is_let_through_and_what_is_removed_is_gone(s
     assert room.send("bo", "again").status == CHECKING
     room.lecturer.decide([sent["two"].id], True)
     room.lecturer.decide([sent["one"].id], False)
+    room.lecturer.decide([sent[name].id for name in ("gone", "rude", "fine")], True)
     room.lecturer.let_through([sent["one"].id], False)
     assert room.statuses() == {"one": DISPUTED, "two": AGREED, "fine": "right", "again": CHECKING}
     room.lecturer.let_through([sent["fine"].id], False)
     assert not any(one.shown for one in room.lecturer.overview().pairs)
+    lines = csv.DictReader(io.StringIO(room.lecturer.to_csv()))
+    assert [(line["sentence1"], line["by"]) for line in lines] == [
+        ("one", "Ada"), ("two", "Ada"), ("fine", "Bo"), ("again", "Bo"),
+    ]  # fmt: skip
     room.lecturer.delete()
     assert not any(b"rude" in file.read_bytes() for file in tmp_path.iterdir()), "nor is it in SQLite's log"
 
