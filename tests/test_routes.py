@@ -14,6 +14,7 @@ from core.__main__ import main
 from core.checkpoint import PRETRAINED, load_named, read_card
 from core.effects import Question
 from core.effects.routes import RoutesError, log_odds, shapley
+from core.evaluation.routes import Divided, by_kind
 from core.evaluation.suites import SUITES
 from core.evidence.routes import RouteShare, sentence_of, signed
 from core.models import REGISTRY
@@ -193,6 +194,19 @@ def test_the_table_by_kind_is_printed_and_written_to_the_card(tmp_path, capsys):
     assert trainers(["routes", str(folder), "--suite", "simple"]) == 0
     assert "attended words" in capsys.readouterr().out
     assert trainers(["routes", "sentiment-acnn"]) == 2 and "no routes between two texts" in capsys.readouterr().err
+
+
+def test_medians_by_kind_count_clear_differences_of_either_sign():
+    pairs = [
+        Divided("colour", whole, (RouteShare("r", "looks", share * whole, alone * whole, last * whole),))
+        for whole, share, alone, last in ((-1, 0.25, 0.5, 0.125), (2, 0.5, 0.75, 0), (-4, 1, 1, 0.5), (0.99, 9, 9, 9))
+    ]
+    two = [pairs[0]._replace(kind="number")] * 2
+    found = by_kind([*two, *pairs])
+    assert found == {"colour": {"pairs": 3, "routes": {"r": found["colour"]["routes"]["r"]}}}
+    route = found["colour"]["routes"]["r"]
+    assert (route["share"], route["alone"], route["last"]) == (0.5, 0.75, 0.125)
+    assert route["interval"] == [0.25, 1]
 
 
 def test_a_model_without_routes_refuses_to_patch_them():

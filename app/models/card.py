@@ -137,7 +137,8 @@ def _noticed(title: str, kinds: Mapping[str, KindRoutes]) -> Iterator[tuple[str,
         for kind, own in kinds.items()
         if kind != most and first in own.routes
     ]
-    notes = f"{', '.join(rest)} ({most}, {kinds[most].pairs} pairs); {first} of other kinds: {', '.join(same)}"
+    notes = f"{', '.join(rest)} ({most}, {kinds[most].pairs} pairs)"
+    notes += f"; {first} of other kinds: {', '.join(same)}" if same else ""
     yield f"{title}: difference carried by {first}", shares[first], notes
 
 

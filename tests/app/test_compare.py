@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import escape
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from app.compare import comparison
@@ -186,6 +187,15 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
     )
     assert pairs[["first", "predicted", "predicted_other"]].values.tolist() == [["a b", "x", "y"], ["d", "x", "y"]]
     assert set(pairs["label"]) == {""}
+    a, b = (
+        pd.DataFrame([(*row[0], *row[1:], "") for row in some], columns=["first", "second", "predicted", "p", "label"])
+        for some in (
+            [("ab", "x", 0.5), ("cb", "x", 0.9), ("ad", "x", 0.6), ("ee", "x", 1)],
+            [("ab", "y", 0.5), ("ad", "y", 0.9), ("cb", "y", 0.7), ("ee", "x", 1), ("ab", "z", 1), ("ef", "y", 1)],
+        )
+    )
+    found = comparison.disagreements(a, b)[["first", "second", "p", "predicted_other", "p_other"]].values.tolist()
+    assert found == [["c", "b", 0.9, "y", 0.7], ["a", "d", 0.6, "y", 0.9], ["a", "b", 0.5, "y", 0.5]]
     for text in (
         "",
         "a,b\n1,2\n",

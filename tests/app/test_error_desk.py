@@ -6,13 +6,14 @@ import re
 import tracemalloc
 from dataclasses import replace
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
-from app.desk import drawing, row_tags
+from app.desk import drawing, row_tags, rows
 from app.page_state.error_desk import DeskState
 from core.checkpoint import read_card
 from core.data import read
@@ -31,6 +32,16 @@ def test_without_a_run_the_page_asks_for_a_file():
     assert not app.exception
     assert "Find out where models err" in texts(app)
     assert len(app.get("image")) == 1
+
+
+def test_a_click_on_a_columns_name_sorts_up_then_down_then_as_in_the_file(monkeypatch):
+    chosen = [""]
+    monkeypatch.setattr(rows, "show", lambda sort: chosen.append(sort))
+    monkeypatch.setattr(rows, "PAGE", SimpleNamespace())
+    for column in ("id", "id", "id", "id", "A.p", "tags", "A.p"):
+        rows.PAGE.state = DeskState(sort=chosen[-1])
+        rows.sort_by(column)
+    assert chosen == ["", "id", "-id", "", "id", "A.p", "-A.p"]
 
 
 def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints, monkeypatch):

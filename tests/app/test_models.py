@@ -284,6 +284,28 @@ def test_a_full_card_is_described_in_words(tmp_path):
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
 
+def test_numbers_of_cards_are_shortened_alike():
+    numbers = {950: "950", 9_949: "9,949", 9_950: "10 k", 999_499: "999 k", 999_500: "1.00 M", 1_350_000: "1.35 M"}
+    assert {number: card.count(number) for number in numbers} == numbers
+    seconds = {89.4: "89 s", 90: "2 min", 5_399: "90 min", 5_400: "1.5 h"}
+    assert {number: card.duration(number) for number in seconds} == seconds
+    assert card.written(0.863) == card.written(86.3) == "86.3\u00a0%" and card.written(1.0) == "100.0\u00a0%"
+    assert card.written(0.86349, ranked=True) == "0.8635"
+
+
+def test_routes_begin_with_the_kind_of_most_pairs():
+    few, many = (
+        {"pairs": pairs, "routes": {name: {"share": share} for name, share in (("looks", looks), ("words", 1 - looks))}}
+        for pairs, looks in ((3, 0.25), (9, 0.75))
+    )
+    (line,) = card.routes({"routes": {"simple": {"colour": few, "number": many}}})
+    words = line[2].replace("\u00a0", " ")
+    assert line[0].endswith(": difference carried by looks") and line[1].replace("\u00a0", " ") == "75 %"
+    assert words == "words 25 % (number, 9 pairs); looks of other kinds: colour 25 %"
+    (line,) = card.routes({"routes": {"simple": {"colour": few}}})
+    assert line[2].replace("\u00a0", " ") == "words 75 % (colour, 3 pairs)"
+
+
 def test_a_taught_models_card_names_its_teacher_and_its_unlabelled_pairs():
     facts = dict(card.facts(read_card(PRETRAINED / "nli-esim"), PRETRAINED / "nli-esim"))
     assert facts["Labels mixed with"] == "the probabilities of guest-minilm (share 1.0)"

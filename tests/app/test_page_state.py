@@ -327,6 +327,19 @@ def test_an_example_without_a_model_is_shown_with_the_model_it_names():
     assert ExploreState.from_parameters({"example": "swap"}, models)[0].model == "nli-two-sided"
 
 
+def test_a_model_of_single_texts_gives_and_takes_the_first_text_alone():
+    shared, models = ("a dog", "a cat"), {"pairs": "entailment", "texts": "topics"}
+    pairs, texts = (ExploreState(model, (Pair("now", "then"),)) for model in models)
+    assert pairs.give_pair(shared, models) == texts.give_pair(None, models) == ("now", "then")
+    assert texts.give_pair(shared, models) == ("now", "a cat")
+    assert pairs.take_pair(shared, models).texts == texts.take_pair(shared, models).texts == (Pair(*shared),)
+    assert texts.take_pair(("now", "a cat"), models) is texts
+    assert pairs.take_pair(("now", "a cat"), models).texts == (Pair("now", "a cat"),)
+    several = MapState("texts", (Pair("now", "then"), Pair("more")))
+    assert several.give_pair(shared, models) == ("now", "more")
+    assert several.updated(texts=(Pair("now"),)).give_pair(shared, models) == ("now", "a cat")
+
+
 def test_an_examples_texts_make_a_short_link():
     assert ExploreState("m", EXAMPLES[1].texts).to_parameters() == {"model": "m", "example": "firefighters"}
     assert PhraseState("m", PHRASE_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "entailed"}

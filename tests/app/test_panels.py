@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from app import components, panels
+from app.panels import verdict
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, GeneratedFilters, PhraseSelection
 from tests.app.made_up import POOLED, pair, with_more_panels
 
@@ -89,3 +91,12 @@ def test_matches_of_phrases_and_generated_filters_stay_with_the_server():
     filters = GeneratedFilters("filters", "question", "answer", (0.5,), (((0.1,),),))
     assert panels.drawable(pair(phrases, filters, *POOLED)).evidence == POOLED
     assert panels.axes(pair(phrases)) == panels.axes(pair())
+
+
+def test_a_verdict_in_one_line_has_the_three_most_probable_classes():
+    told = lambda **chances: verdict.summary(  # noqa: E731
+        SimpleNamespace(probabilities=tuple(chances.values()), class_names=tuple(chances))
+    ).replace("\u00a0", " ")
+    assert told(artist=0.03, film=0.83, place=0.02, album=0.12) == "film 83 %, album 12 %, artist 3.0 %"
+    assert told(artist=0.009, film=0.991) == "film 99 %"
+    assert told(**{f"c{n}": 1 / 200 for n in range(200)}).startswith("c99 ")

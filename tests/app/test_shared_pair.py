@@ -195,6 +195,8 @@ def test_the_projector_is_one_for_all_pages():
     choose_card = go(app, "models", model="nli-two-sided", projector="on")
     choose_card.button[0].click().run()
     assert query(app) == {"projector": "on"}, "the table of all models keeps it"
+    app = visit()
+    assert go(app, "phrases", projector="on").toggle[0].value, "a link that names it decides"
 
 
 def test_a_pair_too_long_for_a_link_is_shared_all_the_same():

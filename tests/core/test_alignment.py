@@ -9,6 +9,7 @@ import pytest
 from core.data import DataError
 from core.data.alignments import AlignedPair, read
 from core.evaluation import alignment
+from core.evaluation.alignment_table import in_one_line
 from core.evidence import AttentionMap
 from core.explain import explain
 from core.reading.reader import ReadText
@@ -72,6 +73,15 @@ def test_the_best_threshold_is_the_lowest_with_the_best_f1():
     ]
     assert max(by_hand) == by_hand[30] and by_hand.index(max(by_hand)) == 30
     assert alignment.best_threshold([{}], [pair("a", "b", "0-0")]) == 0
+
+
+def test_a_head_is_told_by_a_set_on_which_it_was_not_chosen():
+    stored = {"fixed_on": "mine", "results": {"mine": {"f1": 0.75}, "others": {"f1": 0.5}}}
+    assert in_one_line(stored) == "F1 .75 against people’s word alignments (mine)"
+    told = in_one_line(stored | {"heads": {"head": "2.1"}})
+    assert told.endswith(": F1 .50 against people’s word alignments (others)")
+    del stored["results"]["others"]
+    assert in_one_line(stored | {"heads": {"head": "2.1"}}).endswith(": F1 .75 against people’s word alignments (mine)")
 
 
 def test_of_several_identical_words_the_nearest_in_relative_place_is_linked():

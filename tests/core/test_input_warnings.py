@@ -115,6 +115,19 @@ def test_a_negation_that_the_vectors_lack_is_named(tmp_path, table):
     )
 
 
+def test_a_text_is_of_another_script_if_most_of_its_letters_are():
+    for text, other in (("dogs мирр", False), ("dog мирр", True), ("мирр 1234567 !?", True)):
+        assert any("not trained on the script" in warning for warning in warnings(text)) == other, text
+
+
+def test_a_text_is_long_if_it_is_longer_than_nearly_all_that_were_trained_on(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "c", table)
+    checkpoint.card["typical_length"] = {"premise": 3, "hypothesis": 2}
+    assert explain(checkpoint, "the dog plays", "a dog", records=()).warnings == ()
+    (said,) = explain(checkpoint, "the dog plays", "a dog plays", records=()).warnings
+    assert said == "The hypothesis has 3 words; 99 % of those the model was trained on had at most 2."
+
+
 def test_questions_are_no_fault_where_the_task_asks_them():
     assert warnings("Who is a man?", "A man swims in a lake.", "qa-phrases-kmax") == ()
     assert warnings("Is it a man?", "Is it not a man?", "para-adaqa") == ()
