@@ -22,7 +22,7 @@ from core.desk.charts import CHOSEN
 from core.desk.database import open_database
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.pages import components, open_view, query, sentences
-from tests.core.made_up_runs import ONE, ROWS, TWO, keep, predictions, stored, taxi
+from tests.core.made_up_runs import ONE, ROWS, TWO, keep, made_up_run, predictions, stored, taxi
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 
@@ -117,8 +117,18 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(kept_run):
     assert not app.exception
     assert "=SUM(A1) &lt;b&gt;toy&lt;/b&gt;" in texts(app) and "neutral</b> 60" in texts(app)
     assert "telephone" not in texts(app)
+    assert texts(app).count(", right") + texts(app).count(", wrong") == 2
     button(app, "Next row").click().run()
     assert query(app)["row"] == "2e"
+
+
+def test_a_row_is_right_or_wrong_only_for_models_that_know_its_label(tmp_path):
+    run = made_up_run(tmp_path)
+    foreign = predictions("two", [[0.8, 0.1, 0.1]] * 6, TWO, labels=("yes", "no", "unknown"))
+    keep(stored(run.dataset, (run.models[0], foreign)))
+    app = page(run, row="1e")
+    assert "B: The two" in texts(app) and texts(app).count(", right") == 1 and ", wrong" not in texts(app)
+    assert button(app, "Previous row").disabled and not button(app, "Next row").disabled
 
 
 def test_a_row_asks_how_its_words_affect_the_models_that_are_here(kept_run, monkeypatch):

@@ -1,16 +1,19 @@
 """Labels on the Error desk without a browser: from a file without labels to decided ones."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from app.desk import open_run
+from app.desk import labels, open_run
 from core.data import read
 from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.file_state import FileState, RowState
 from core.desk.label_check import _state
 from core.desk.labelling import Labelling
 from core.desk.table import RunTable
@@ -132,6 +135,32 @@ def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets
         "the page goes on when somebody has predicted the file"
     )
     assert "You labelled 0 of 2 rows" in texts(bob)
+
+
+def test_the_next_row_follows_the_one_labelled_and_those_left_for_later_come_last(monkeypatch):
+    queue, answered, later = np.array([4, 2, 0, 3, 1]), np.zeros(5, dtype=bool), np.zeros(5, dtype=bool)
+    monkeypatch.setattr(labels, "_queue", lambda opened: queue)
+    monkeypatch.setattr(labels, "_answered", lambda opened: (answered.copy(), later.copy()))
+    monkeypatch.setattr(labels.suggesting, "choose", lambda opened, left: None)
+    later[4] = True
+    assert [labels._next(None, after) for after in (None, 2, 1, 3)] == [2, 0, 2, 1]
+    answered[[0, 1, 3]] = True
+    assert [labels._next(None, after) for after in (None, 1, 2)] == [2, 2, 4]
+    answered[[2, 4]] = True
+    assert labels._next(None, None) is None
+
+
+@pytest.mark.parametrize(("own", "shown"), [({}, ["Bob"]), ({"Bob": "bug"}, ["Ann", "Bob"]), (None, ["Ann", "Bob"])])
+def test_whoever_labels_blind_sees_of_a_rows_history_their_own_part(monkeypatch, own, shown):
+    told, page = [], MagicMock()
+    monkeypatch.setattr(labels, "st", page)
+    monkeypatch.setattr(labels, "annotator", SimpleNamespace(name=lambda: "Bob"))
+    monkeypatch.setattr(labels, "history", lambda opened, events: told.extend(event.author for event in events))
+    state = FileState({"t1": RowState(labels=own or {})}, blind_as_set=own is not None)
+    events = [SimpleNamespace(author=by) for by in ("Ann", "Bob")]
+    log = SimpleNamespace(history=lambda file, key: events)
+    labels._beside(SimpleNamespace(state=state, file="f", annotations=log), "t1")
+    assert told == shown
 
 
 def test_a_switch_that_nobody_touched_writes_nothing(monkeypatch):

@@ -139,6 +139,7 @@ def test_editing_a_text_leaves_its_trail():
     app.text_area[0].input("a cat in snow").run()
     assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
     assert len(stars(app, earlier=True)) == 2
+    assert [bool(star["label"][2]) for star in map_text(app)["stars"]] == [not s["old"] for s in map_text(app)["stars"]]
     again = page(**query(app))
     assert [map_text(again)[name] == map_text(app)[name] for name in ("stars", "trails")] == [True, True]
 
@@ -263,6 +264,11 @@ def test_a_question_is_placed_while_its_answer_is_still_empty():
     app = page(model="test-qa", first="is a dog outside", second="")
     assert badges(app) == ["1 question"]
     assert any("Type the other text of the pair too" in h.proto.body for h in app.get("html"))
+
+
+def test_texts_are_counted_from_1_by_role():
+    names = {"": ("1", " 1"), "answer": ("1 answer", "answer 1"), "question2": ("1: question2", "question2 of pair 1")}
+    assert {role: tuple(filter_map.numbered(role, 0, after) for after in (False, True)) for role in names} == names
 
 
 def test_one_way_models_place_only_the_question():

@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -204,6 +205,17 @@ def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
         assert text.count("“") <= (2 if k == 1 else 4)
         assert "\n" not in text
         assert text.endswith(" in the hypothesis.")
+    record = explanation.find(PhraseSelection)
+    for pooling, first in (("kmin", min), ("kmax", max)):
+        shown = replace(record, pooling=pooling)
+        text = phrase_selection.reading(replace(explanation, evidence=(shown,)), 3)
+        sides = zip((explanation.first, explanation.second), record.sides, shown.choice(pooling, 3).kept, strict=True)
+        for words, side, kept in sides:
+            phrases = [side.phrases[index] for index in kept]
+            told = first(round(phrase.score, 5) for phrase in phrases)
+            alike = [phrase.span for phrase in phrases if round(phrase.score, 5) == told]
+            longest = [words.words(span) for span in alike if span[1] - span[0] == max(e - s for s, e in alike)]
+            assert any(f"“\u2068{one}\u2069”" in text for one in longest), pooling
 
 
 def test_explore_shows_each_poolings_phrases_and_links_to_this_page(drawn, checkpoints):

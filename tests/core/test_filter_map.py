@@ -242,6 +242,7 @@ def test_each_side_has_its_own_token_limit(tmp_path, table):
     first, second = (codes_of(checkpoint, ["dog snow toy"], side) for side in filter_sides(checkpoint))
     assert first.tobytes() == codes_of(checkpoint, ["dog"], "premise").tobytes()
     assert second.tobytes() == codes_of(checkpoint, ["dog snow"], "hypothesis").tobytes()
+    assert second.tobytes() != codes_of(checkpoint, ["dog"], "hypothesis").tobytes()
 
 
 # --- quality ---------------------------------------------------------------------------------------------------------

@@ -13,9 +13,11 @@ from safetensors.torch import load_file
 
 from core import training_progress
 from core.checkpoint import available, load_named, read_card
+from core.data import Dataset, Example
+from core.data.labels import key
 from core.errors import UserError
 from tests.trainers.conftest import WORDS
-from trainers import progress_reporter, recipe
+from trainers import own_file, progress_reporter, recipe
 from trainers.__main__ import PROGRAM, main
 from trainers.own_file import of_file
 from trainers.recipe import Recipe
@@ -127,6 +129,26 @@ def test_the_recipe_follows_from_the_rows(tmp_path, capsys):
     texts = made(single, "--columns", "text=headline A,label=verdict", "--label", "none=none", base="sentiment-attconv")
     assert (texts.roles, texts.judged, texts.labels) == (("text",), "text", ("none", "some"))
     assert {row.label for _, dataset in read_all(texts, tmp_path) for row in dataset.rows} == {"none", "some"}
+
+
+def test_classes_are_ordered_by_value_and_named_as_most_often_spelled():
+    labels = ["10", "2", "Not Sure", "not sure", "not sure", "-1", "b"]
+    rows = tuple(Example(f"{n}", "a", "b", key(label), label_text=label) for n, label in enumerate(labels))
+    found = own_file._classes(Dataset("d", "", rows), {"b": "A"})
+    assert [*found.items()] == [("-1", 1), ("2", 1), ("10", 1), ("A", 1), ("not sure", 3)]
+
+
+def test_the_schedule_follows_from_the_number_of_rows():
+    names = ("batch_size", "epochs", "warmup")
+    known = {
+        9: (16, 12, 1),
+        499: (16, 9, 20),
+        500: (32, 12, 19),
+        1_499: (32, 6, 20),
+        1_500: (64, 12, 20),
+        99_999: (64, 2, 20),
+    }
+    assert {rows: tuple(own_file._schedule(rows)[name] for name in names) for rows in known} == known
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import sys
 import time
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from safetensors.torch import load_file
 
 from core.adaptation.label_check import area_under
 from core.checkpoint import dynamics, load
+from core.data import Example
 from core.errors import RecipeError
 from core.explain import explain
 from tests.processes import forked
@@ -30,6 +32,7 @@ from trainers import loop
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
+from trainers.row_chances import UNFINISHED, RowChances
 from trainers.set_up import Options, start_from
 from trainers.training_data import load_data
 from trainers.vectors import read_vectors
@@ -112,6 +115,26 @@ def test_thirty_two_pairs_are_learnt_by_heart(data: Path, tmp_path: Path) -> Non
     assert main(arguments(data, tmp_path / "run", *more)) == 0
     results = load(tmp_path / "run").card["results"]
     assert results["few"] == pytest.approx({"accuracy": 1.0, "macro_f1": 1.0, "items": 32})
+
+
+def test_the_chance_of_a_rows_label_is_negative_where_another_class_had_a_higher_one(tmp_path):
+    rows = [Example(f"{n}", f"text {n}", "b", label) for n, label in enumerate(("x", "y", None, "x"))]
+    data = SimpleNamespace(train_rows=rows, train=SimpleNamespace(labels=torch.tensor([0, 1, -1, 0])))
+    record = RowChances(tmp_path, data, ("x", "y"), lambda chances: chances, torch.device("cpu"))
+    chances = torch.tensor([[[0.75, 0.25], [0.75, 0.25], [0.5, 0.5]], [[0.25, 0.75], [0.125, 0.875], [0.5, 0.5]]])
+    for epoch, each in enumerate(chances, start=1):
+        record.record(torch.tensor([1, 0]), each[:2].log())
+        record.record(torch.tensor([2]), each[2:].log())
+        record.end_epoch(epoch, write=True)
+    record.record(torch.tensor([3]), each[:1].log())
+    record.end_epoch(3, write=True)
+    record.finish(3)
+    found = dynamics.read(tmp_path)
+    at = found.places(
+        dynamics.row_hashes((row.first, row.second, label) for row, label in zip(rows, "XYxX", strict=True))
+    )
+    assert at.tolist() == [0, 1, -1, 2] and not (tmp_path / UNFINISHED).exists()
+    assert found.chances.tolist() == [[0.75, -0.25, 0], [-0.125, 0.75, 0], [0, 0, -0.25]]
 
 
 def test_changed_labels_are_hard_in_training(data: Path, tmp_path: Path) -> None:
