@@ -3,7 +3,7 @@
 # make test   lint, types and all tests, including the browser tests
 # make trainers additional requirements of training (README, “As a trainer”)
 # make cluster requirements of --ray (docs/cluster.md)
-# make quick  lint, types, core and each model with default settings, for use between changes
+# make quick  lint, types, core and each model with default settings, in a minute, for use between changes
 #
 # The default Linux build of torch includes several GB of CUDA. To use another package index for torch only:
 #   make app TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -42,7 +42,7 @@ test-tools quick-tools: PIP += --no-compile
 
 test-tools: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 
-quick-tools: $(VENV)/.dev app/node_modules wordnet postgresql
+quick-tools: $(VENV)/.dev app/node_modules wordnet
 
 lint: $(VENV)/.dev app/node_modules
 	$(BIN)/ruff check .
@@ -56,8 +56,8 @@ types: $(VENV)/.dev
 pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
-pytest-core: $(VENV)/.dev wordnet postgresql
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance.py
+pytest-core: $(VENV)/.dev wordnet
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -21,8 +21,8 @@ from tests.loops.phrases import phrases as read_phrases
 from tests.rebuilders import REBUILDERS
 
 ELSEWHERE = {
-    "attention_heads": "tests/core/test_guest_answers.py",
-    "similarity_shares": "tests/core/test_similarity_shares.py",
+    "attention_heads": "tests/external/test_guest_answers.py",
+    "similarity_shares": "tests/external/test_similarity_shares.py",
     "effects": "tests/test_effects.py",
     "faithfulness": "tests/test_faithfulness.py",
 }

@@ -62,7 +62,7 @@ def _run(*command):
     subprocess.run(_as_postgres(*command), check=True, stdout=subprocess.DEVNULL, cwd="/")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.variant)])
 def database(request, tmp_path, monkeypatch):
     """The address of an empty database of this kind, named in PAIRLENS_DB."""
     if request.param == "sqlite":

@@ -56,6 +56,7 @@ def answered(checkpoint, pairs=tuple(PAIRS)):
     return logits(prepare_rows(checkpoint, Dataset("", "", rows)))
 
 
+@pytest.mark.slow
 def test_the_corrected_classifier_is_the_minimum_that_a_slow_loop_finds():
     torch.manual_seed(1)
     old = Linear(torch.randn(3, 5), torch.randn(3))
@@ -112,6 +113,7 @@ def test_the_kept_pairs_are_in_no_suite():
     assert not [words for words in exchanges if words and kind_of_exchange(*words)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nli-two-sided", "nli-esim", "para-adaqa", "sentiment-acnn", "guest-minilm"])
 def test_what_the_output_layer_reads_gives_the_logits_and_no_correction_changes_a_bit(name):
     base = load_named(name)
@@ -129,6 +131,7 @@ def test_what_the_output_layer_reads_gives_the_logits_and_no_correction_changes_
     assert torch.equal(answered(base, pairs), answered(load_named(name), pairs)), "the base is unchanged"
 
 
+@pytest.mark.slow
 def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     base = load_named("nli-attconv-light")
     wrong = [("A Danish boy runs.", "A Swedish boy runs."), ("An Irish man eats.", "A Greek man eats.")]
@@ -201,6 +204,7 @@ def folders(tmp_path, monkeypatch, table):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_folder_holds_only_the_classifier_and_follows_its_base(folders, table):
     from tests.core.made_up import make_checkpoint
 
@@ -284,6 +288,7 @@ def test_pairs_that_teach_nothing_get_one_sentence(folders):
         adapt(base, PAIRS, OWN, roles={"first": "x", "second": "x"})
 
 
+@pytest.mark.slow
 def test_external_models_share_all_but_their_last_layer(tmp_path):
     """A cross-encoder's layer is within its body; a bi-encoder without a classifier gets one over both vectors."""
     for folder in (make(tmp_path / "cross", labels=["no", "yes"]), make_tower(tmp_path / "bi")):
@@ -321,6 +326,7 @@ def coin():
     return Coin()
 
 
+@pytest.mark.slow
 def test_the_command_adapts_to_a_file_with_columns_of_its_own(folders, tmp_path, capsys):
     file = folders / "events.csv"
     lines = [f'"{first}","{second}",{label}' for (first, second), label in zip(PAIRS, OWN, strict=True)]

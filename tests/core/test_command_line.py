@@ -104,6 +104,7 @@ def test_half_a_character_reads_as_the_replacement_character(folder):
     half.to_json().encode()
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_had_enough_ends_the_command_in_silence(folder):
     words = " ".join(["dog"] * 150)
     command = f"{sys.executable} -m core explain --model {folder} --first '{words}' --second '{words}' --json | head -1"
@@ -117,6 +118,7 @@ def test_a_word_that_is_not_there_is_one_sentence(folder, run):
     assert done.stderr == "--word 99 is not there: this explanation has words 0 to 5\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("core", "models"), ("trainers", "evaluate", "--help")])
 def test_ctrl_c_while_it_is_imported_is_one_line(command):
     """Sent when numpy is there and torch is still being imported."""

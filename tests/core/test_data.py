@@ -60,6 +60,7 @@ def test_gzip_is_read_like_its_content(tmp_path: Path) -> None:
 ROW = b"a dog,a cat,neutral\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "what"),
     [
@@ -210,6 +211,7 @@ def test_half_a_character_breaks_its_own_row_only(tmp_path: Path, key: str, half
     assert [str(p) for p in dataset.problems] == ["line 1: a \\u escape with an unpaired surrogate"]
 
 
+@pytest.mark.slow
 def test_no_depth_of_nesting_escapes_the_report(tmp_path: Path) -> None:
     rows = [json.dumps(GOOD)[:-1] + f', "{key}": {"[" * n}{"]" * n}}}' for key in ("x", "pairID") for n in range(1100)]
     dataset = read(write(tmp_path / "x.jsonl", "\n".join(rows)))

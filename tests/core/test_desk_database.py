@@ -281,6 +281,7 @@ def test_eight_threads_of_two_sessions_lose_nothing(database):
     }
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_acknowledged_write(database):
     command = [sys.executable, "-m", "tests.core.write_tags"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -196,6 +196,7 @@ def test_tags_go_out_by_row_and_annotator(run, annotations):
     assert (rows["2n"]["tags"], rows["2n"]["settled"]) == ("other", "other: yes")
 
 
+@pytest.mark.slow
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
     known = open_table(run, known=lambda word: True)
     scores = scored(run, 0, known)

@@ -201,6 +201,7 @@ def test_a_filter_that_takes_too_long_is_stopped(known):
         slow.query("SELECT count(*) FROM {rows} WHERE sqrt(row) < 0", seconds=0.05)
 
 
+@pytest.mark.slow
 def test_constructions_of_a_pair_are_columns_and_slices(run):
     names = ("exchanged", "passive", "quantifier", "embedded_clause")
     pair, *others = run.dataset.rows
@@ -287,6 +288,7 @@ def test_a_filter_nested_deep_is_read_or_refused(known):
     assert rows_of("(" * 900 + "A.right" + ")" * 900, known).sum() == 4
 
 
+@pytest.mark.slow
 def test_slices_with_their_scores_by_hand(run, known):
     parts = {(part.dimension, part.value): part for part in slices(known)}
     for part in parts.values():

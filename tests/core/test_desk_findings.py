@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from core.desk.filters import rows_of
 from core.desk.findings import findings
 from core.desk.table import open_table
@@ -10,6 +12,7 @@ from tests.core.made_up_runs import made_up_run, stored, with_rows
 from tests.core.test_desk_slices import planted
 
 
+@pytest.mark.slow
 def test_a_finding_counts_the_rows_of_its_filter():
     run = planted(lambda text: "zebra" in text and "7" in text)
     table = open_table(run, known=bool)
@@ -28,6 +31,7 @@ def test_a_finding_counts_the_rows_of_its_filter():
         assert count == rows_of(finding.expression, table).sum(), finding.sentence
 
 
+@pytest.mark.slow
 def test_overlapping_slices_and_complements_are_one_finding_of_all_models():
     base = planted(lambda text: "zebra" in text)
     kinds = [{"kind": "wild" if "zebra" in row.second else "tame"} for row in base.dataset.rows]
@@ -41,6 +45,7 @@ def test_overlapping_slices_and_complements_are_one_finding_of_all_models():
     assert "tame" not in finding.sentence and "lower" in finding.sentence, "the complement says the same"
 
 
+@pytest.mark.slow
 def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
     run = made_up_run(tmp_path)
     table = open_table(run, known=bool)
@@ -54,6 +59,7 @@ def test_models_are_compared_and_a_run_without_labels_has_no_findings(tmp_path):
     assert findings(with_rows(run, rows), table) == []
 
 
+@pytest.mark.slow
 def test_a_column_with_backticks_in_its_name_can_be_filtered_and_searched():
     run = planted(lambda text: "zebra" in text)
     rows = [replace(row, columns={"a `b` c": f"{i % 3}x"}) for i, row in enumerate(run.dataset.rows)]

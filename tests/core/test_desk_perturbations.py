@@ -153,6 +153,7 @@ def test_failures_are_counted_as_the_expectation_says(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_test_is_a_run_that_can_be_filtered_and_is_the_same_again(tmp_path, table, capsys):
     checkpoint, file = make_checkpoint(tmp_path / "tiny", table), taxi(tmp_path)
     command = ["perturb", str(checkpoint.folder), str(file), "--out"]

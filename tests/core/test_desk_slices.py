@@ -125,6 +125,7 @@ def test_the_halves_depend_on_ids_alone():
     assert 200 < run.held_back.sum() < 300
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_holds_on_the_held_back_half():
     run = planted(lambda text: "zebra" in text and "7" in text)
     table = open_table(run, known=bool)
@@ -140,6 +141,7 @@ def test_a_search_finds_what_holds_on_the_held_back_half():
     assert order == sorted(order), "by what was not searched"
 
 
+@pytest.mark.slow
 def test_a_search_takes_whole_words_as_the_filter_does():
     run = planted(lambda text: "zebra" in text)
     endings = ("there is ham", "he isn't in the hamlet", "it is not my t-shirt", "I cannot see the shirt")
@@ -168,12 +170,14 @@ def test_two_slices_make_one_if_it_is_lower_than_both_and_not_between_them():
         assert (counts.tolist(), totals.tolist()) == (([200], [right[1]]) if found else ([], []))
 
 
+@pytest.mark.slow
 def test_a_search_finds_nothing_in_noise():
     run = planted(lambda text: False)
     done = search(run, 0, open_table(run, known=bool))
     assert done.tested > 20 and not any(one.holds for one in done.found)
 
 
+@pytest.mark.slow
 def test_a_found_slice_holds_only_in_the_same_direction():
     """Rows with the word zebra are harder in the searched half, and as much easier in the held-back one."""
     base = planted(lambda text: False)
@@ -188,6 +192,7 @@ def test_a_found_slice_holds_only_in_the_same_direction():
     assert all(one.held_back.q < 0.001 and one.held_back.score > one.held_back.outside for one in found)
 
 
+@pytest.mark.slow
 def test_columns_that_reveal_the_answer_explain_nothing():
     base = planted(lambda text: "zebra" in text)
     right, codes = base.right(0), {label: str(9 - place) for place, label in enumerate(LABELS)}
@@ -221,6 +226,7 @@ def test_columns_that_reveal_the_answer_explain_nothing():
         assert listed.isdisjoint({"both", "sure", "bert_correct", f"prediction of {'BA'[model]}"})
 
 
+@pytest.mark.slow
 def test_a_predicted_class_and_a_slice_with_one_label_are_no_finding():
     base = planted(lambda text: True)
     run = with_rows(base, [replace(row, second=f"{row.second} {row.label}") for row in base.dataset.rows])

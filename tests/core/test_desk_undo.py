@@ -46,6 +46,7 @@ def test_a_tag_comes_back_only_where_its_name_is_free(annotations):
         annotations.undo("Ann", undoing.id)
 
 
+@pytest.mark.slow
 def test_a_merger_does_not_come_back_without_both_tags(annotations):
     annotations.add_tag("Ann", "X")
     added = last(annotations, "tag name")

@@ -218,6 +218,7 @@ def test_a_list_that_is_cut_off_keeps_its_whole_rows(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_long_list_is_read_row_by_row(tmp_path):
     """Rows of a file that is still being written are read before its end."""
     os.mkfifo(tmp_path / "pipe")

@@ -114,6 +114,7 @@ def test_neighbours_are_those_of_the_filters_themselves(acnn, metric, filter):
 # --- placing ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_by_one_is_all_at_once_in_any_order_and_nothing_moves(made):
     asked, _ = clustered(seed=1, count=6)
     for name, layout in made.layouts.items():
@@ -156,6 +157,7 @@ def test_places_are_those_of_openTSNE_itself(acnn, metric):
     np.testing.assert_allclose(found.place(asked, "all filters"), placed + moved, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_threads_share_a_map(made, acnn, tmp_path):
     asked, _ = clustered(seed=1, count=4)
     expected = made.place(asked, "all filters").tobytes()
@@ -189,6 +191,7 @@ def told(folder, order):
         print(found.layouts["all filters"].coordinates.tobytes().hex(), found.codes.tobytes().hex())
 
 
+@pytest.mark.slow
 def test_another_process_agrees(tmp_path, table, capsys):
     """Vectors by spelling, codes, a fit, a kept map and new texts in another order: all the same bytes."""
     checkpoint = make_checkpoint(tmp_path / "c", table, "acnn")

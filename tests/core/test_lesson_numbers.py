@@ -29,6 +29,7 @@ def own(name, **inputs):
     return evaluate(LESSONS[name], inputs, {}).values
 
 
+@pytest.mark.slow
 def test_the_answers_in_the_plans_are_those_of_the_models():
     plans = " ".join(TEACHING.read_text(encoding="utf-8").split())
     moved, people = own("moved-attention"), evaluate(LESSONS["people"], {}, {})
@@ -150,6 +151,7 @@ def test_the_lesson_on_filters_begins_with_one_that_fires():
     assert all(abs(number) > 0.005 for number in asked)
 
 
+@pytest.mark.slow
 def test_moved_attention_equals_the_models_output():
     evaluated = evaluate(LESSONS["moved-attention"], {"word": 2.0, "link": 3.0}, {})
     values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
@@ -201,6 +203,7 @@ def test_a_local_windows_place_scores_and_weights_match_the_equations():
     assert values["ends"] == sum(share < 0.1 or share > 0.9 for share in shares)
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_a_transformers_heads_are_those_of_its_pieces():
     evaluated = evaluate(LESSONS["heads"], {"word": 2.0}, {"second": "Someone is strolling"})
@@ -269,6 +272,7 @@ def test_a_model_that_a_lesson_loads_keeps_its_gradients(monkeypatch):
     assert not any(weights.is_inference() for weights in model.parameters())
 
 
+@pytest.mark.slow
 def test_the_class_of_pairs_is_measured_as_each_pair_is():
     lesson, values = LESSONS["moved-attention"], own("moved-attention")
     assert values["class_changed_mean"] == pytest.approx(sum(values["class_changed"]) / len(lesson.pairs))

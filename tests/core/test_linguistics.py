@@ -38,6 +38,7 @@ def score(reference, candidate):
     return dict(zip(SCORES, scores(reference.split(), candidate.split()), strict=True))
 
 
+@pytest.mark.slow
 def test_names_and_values_go_together(frequent):
     assert [len(FEATURES[kind]) for kind in FEATURES] == [22, 4, 53]
     assert FEATURES["entailment"][:15] == SCORES
@@ -207,6 +208,7 @@ def test_the_asked_noun_is_compared_with_the_answers_new_words(table):
     assert named("answer-type", "who plays", "a dog", table)["nearest to what is asked for"] == 0
 
 
+@pytest.mark.slow
 def test_every_value_is_finite_and_every_score_within_0_and_1(frequent):
     for first, second in itertools.product(NASTY, NASTY):
         tokens = [tokenize(text)[:MAX_TOKENS] for text in (first, second)]
@@ -241,6 +243,7 @@ def test_missing_and_damaged_wordnet_say_what_to_do(tmp_path, monkeypatch, table
         named("entailment", "a dog", "a cat", table)
 
 
+@pytest.mark.slow
 def test_wordnet_is_read_from_the_named_folder(tmp_path, monkeypatch):
     for name in wordnet._FILES:
         (tmp_path / name).symlink_to(f"{wordnet.DEFAULT_FOLDER}/{name}")
@@ -252,6 +255,7 @@ def test_wordnet_is_read_from_the_named_folder(tmp_path, monkeypatch):
     assert wordnet.lexicon()._folder != tmp_path.resolve()
 
 
+@pytest.mark.slow
 def test_threads_give_the_same_values(monkeypatch, table):
     texts = [
         "a man rides a brown horse",

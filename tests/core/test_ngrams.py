@@ -90,6 +90,7 @@ def test_values_are_those_of_the_windows_of_a_text(made, text):
         assert found[0].value == pytest.approx(won.filters[index].preactivation, abs=1e-5)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_the_strongest_words_are_found_place_by_place(made):
     _, bank, _ = bank_of(made, "a man runs in the snow", "the dog plays")

@@ -194,6 +194,7 @@ def test_a_pair_that_fools_the_model_counts_once_two_classmates_agree(room):
     assert room.round("bo")["pairs"] == []
 
 
+@pytest.mark.slow
 def test_thirty_phones_with_the_same_pair_ask_two_classmates_once(sqlite_room):
     room, authors = sqlite_room, [f"a{number}" for number in range(30)]
     room.join(*authors, "bo", "cy")
@@ -430,6 +431,7 @@ def test_the_same_pair_from_two_phones_is_not_on_both_sides():
         teaching.halves(pairs[:2] + pairs[3:])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NLI not in available(), reason="the checkpoint is not here")
 def test_a_class_teaches_the_model_with_one_half_and_tests_it_on_the_other(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))

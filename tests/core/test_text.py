@@ -152,6 +152,7 @@ def test_a_book_is_cut_before_it_is_split():
     assert tokenize("word " * MAX_CHARACTERS)[-1].end <= MAX_CHARACTERS
 
 
+@pytest.mark.slow
 def test_tokens_are_those_of_the_plain_rules():
     draw, pieces = random.Random(0), [*WORDS.split(), *BETWEEN]
     texts = ["".join(draw.choices(pieces, k=draw.randrange(1, 25))) for _ in range(4000)]
