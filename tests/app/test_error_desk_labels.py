@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from app.desk import labels, open_run
+from app.desk import all_tags, labels, open_run
 from core.data import read
 from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
@@ -161,6 +161,11 @@ def test_whoever_labels_blind_sees_of_a_rows_history_their_own_part(monkeypatch,
     log = SimpleNamespace(history=lambda file, key: events)
     labels._beside(SimpleNamespace(state=state, file="f", annotations=log), "t1")
     assert told == shown
+
+
+def test_names_are_separated_by_commas_or_by_semicolons():
+    assert all_tags.names_in(" Ann, Bo ,,Ann ") == ["Ann", "Bo"]
+    assert all_tags.names_in("Doe, Ann; Bo;") == ["Doe, Ann", "Bo"]
 
 
 def test_a_switch_that_nobody_touched_writes_nothing(monkeypatch):

@@ -6,15 +6,17 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from core.data import Picked, read
+from core.data import Dataset, Example, Picked, read
 from core.data.stream import survey
 from core.desk.run_folder import load
 from core.errors import RunError
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
 from trainers.options import columns
+from trainers.prediction_files import predictions
 
 PAIRS = [("a dog is outside", "the dog is not cold", "contradiction"), ("a cat", "the cat is red", "neutral")]
 
@@ -137,3 +139,12 @@ def test_a_json_key_that_ends_in_a_number_is_a_column_of_its_own(tmp_path):
     (tmp_path / "x.jsonl").write_text(json.dumps({"text.1": "A dog.", "text": "A cat.", "y": "n", "z": "It."}) + "\n")
     (row,) = read(tmp_path / "x.jsonl", columns=Picked("text.1", "z", "y")).rows
     assert (row.first, row.columns) == ("A dog.", {"text": "A cat."})
+
+
+def test_predictions_keep_the_files_numbers_of_rows():
+    rows = (Example("line 1", "a", "b", None, columns={"index": "7", "Pair ID": "p1", "id": "own", "genre": "x"}),)
+    (one,) = predictions(("x", "y"), Dataset("d", "", rows), np.array([[0.25, 0.75]]), np.array([True]))
+    assert {name: one[name] for name in ("index", "Pair ID", "id", "predicted", "p_y", "truncated")} == {
+        "index": "7", "Pair ID": "p1", "id": "line 1", "predicted": "y", "p_y": 0.75, "truncated": True,
+    }  # fmt: skip
+    assert "genre" not in one

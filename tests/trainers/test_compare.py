@@ -48,6 +48,18 @@ def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path, capsys) -
         scored(twice)
 
 
+def test_questions_of_two_folds_are_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainers.compare.read_card", lambda folder: {"labels": ["no", "yes"], "ranked_by": "yes"})
+    monkeypatch.setattr("trainers.compare.right_class", lambda card: card["labels"].index(card["ranked_by"]))
+    own = {"gold": [0, 1, 1, 0], "yes": [0.9, 0.1, 0.8, 0.3]}
+    for number, at in enumerate(([0, 1], [2, 3]), 1):
+        (folder := tmp_path / f"x-seed=1-fold={number}of2").mkdir()
+        yes, rows = torch.tensor(own["yes"])[at], torch.tensor(at)
+        chances = {"probabilities": torch.stack([1 - yes, yes], dim=1), "gold": torch.tensor(own["gold"])[at]}
+        save_file({**chances, "groups": torch.zeros(2, dtype=torch.int64), "rows": rows}, folder / DEV)
+    assert scored(sorted(tmp_path.iterdir())).scores.tolist() == [[0.5, 1.0]]
+
+
 def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:
     gold = np.array([1, 0, 0, 0, 1, 0, 0])
     found = np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7], [0.1, 0.9], [0.6, 0.4], [0.7, 0.3], [0.5, 0.5]])

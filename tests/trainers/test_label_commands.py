@@ -2,16 +2,19 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.data import Dataset, Example
 from core.desk.filters import rows_of
 from core.desk.run_folder import copy_run, load
 from core.desk.table import open_table
 from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
+from trainers.tally import Graded
 
 PAIRS = [("a dog is outside", "a dog is outside"), ("a dog is cold", "a cat is not cold"), ("a man", "the snow")]
 NLI = ("entailment", "neutral", "contradiction")
@@ -158,6 +161,17 @@ def test_graded_labels_are_scored_by_correlation(
     assert found["items"] == 5 and "accuracy" not in found
     assert {"pearson", "pearson_interval_95", "spearman", "spearman_interval_95"} <= found.keys()
     assert "are grades" in refused(capsys, models / "nli", path)
+
+
+def test_of_a_similarity_its_log_odds_are_correlated_with_grades() -> None:
+    chances, grades = np.array([[0.2, 0.8], [0.5, 0.5], [0.001, 0.999], [0.9, 0.1]]), [3.0, 2.0, 7.0, 0.0]
+    dataset = Dataset("d", "", tuple(Example(f"{n}", "a", "b", f"{grade}") for n, grade in enumerate(grades)))
+    for log_odds in (False, True):
+        graded = Graded(1, log_odds)
+        for part in (slice(0, 3), slice(3, 4)):
+            graded.add(replace(dataset, rows=dataset.rows[part]), chances[part])
+        scores = np.log(chances[:, 1] / chances[:, 0]) if log_odds else chances[:, 1]
+        assert graded.scores()["pearson"] == pytest.approx(np.corrcoef(scores, grades)[0, 1])
 
 
 def test_a_file_of_another_task_is_warned_of(models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import random
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from core.checkpoint import available, load_named, read_card
 from core.data import Dataset, Example
 from core.data.labels import key
 from core.errors import UserError
+from core.models import spec_of
 from tests.trainers.conftest import WORDS
 from trainers import own_file, progress_reporter, recipe
 from trainers.__main__ import PROGRAM, main
@@ -136,6 +138,15 @@ def test_classes_are_ordered_by_value_and_named_as_most_often_spelled():
     rows = tuple(Example(f"{n}", "a", "b", key(label), label_text=label) for n, label in enumerate(labels))
     found = own_file._classes(Dataset("d", "", rows), {"b": "A"})
     assert [*found.items()] == [("-1", 1), ("2", 1), ("10", 1), ("A", 1), ("not sure", 3)]
+
+
+def test_dropout_is_raised_to_the_least_that_is_usual_and_never_lowered():
+    card = {"architecture": "attconv-light", "name": "x", "licence": "CC0"}
+    for given, used in ((0.05, 0.2), (0.5, 0.5), (0.0, 0.0)):
+        config = {"input_size": 300, "classes": 3, "hidden": 7, "dropout": given}
+        model = own_file._model("x", card | {"config": config}, "", False)["model"]
+        kept = {each.name: each.default for each in fields(spec_of("attconv-light").config)} | model
+        assert (kept["hidden"], kept["dropout"]) == (7, used)
 
 
 def test_the_schedule_follows_from_the_number_of_rows():

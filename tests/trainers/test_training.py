@@ -69,7 +69,11 @@ def kinds() -> list[str]:
 
 
 @pytest.mark.parametrize("name", kinds())
-def test_every_kind_of_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) -> None:
+def test_every_kind_of_recipe_trains_two_steps(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mean, forgets = torch._foreach_lerp_, list[float]()
+    monkeypatch.setattr(torch, "_foreach_lerp_", lambda old, new, part: forgets.append(part) or mean(old, new, part))
     # About 120 pairs in batches of 60: two steps, or four.
     alone = ("init=''", "init_classifier=false", "init_share=0", "teachers=[]", "transfer=0")
     more = [part for of in ("epochs=1", "batch_size=60", *alone) for part in ("--set", of)]
@@ -77,6 +81,7 @@ def test_every_kind_of_recipe_trains_two_steps(name: str, data: Path, tmp_path: 
     checkpoint, recipe = load(tmp_path / "run"), recipes.load(name)
     card = checkpoint.card
     assert card["training"]["steps"] in (2, 3, 4) and card["name"] == name and card["words"]["own"]
+    assert forgets == pytest.approx([1 - min(recipe.ema, (1 + n) / (10 + n)) for n in range(card["training"]["steps"])])
     assert [e["epoch"] for e in card["epochs"]] == [1] and 0 <= card["epochs"][0][slug(recipe.dev.name)] <= 1
     assert list(card["results"]) == [recipe.dev.name, *(source.name for source in recipe.report)]
     assert all(3 <= result["items"] <= 24 for result in card["results"].values())
