@@ -82,11 +82,13 @@ def forget() -> None:
 
 def load() -> None:
     """Imports the pages' modules and lets the model that Explore opens with read a pair once; a little later reads
-    WordNet and lets the second-opinion model read a pair, too.
+    WordNet, lets the second-opinion model read a pair, too, and reads ahead for the first model's adaptation.
 
     A model that cannot be read here is reported by the page that needs it.
     """
     from app.model_choice import offered, reads_pairs, second_opinion
+    from core.adaptation.reading_ahead import read_ahead
+    from core.card import is_external
     from core.checkpoint import CheckpointError, load_named
     from core.explain import explain
     from core.linguistics import LinguisticsError, import_nltk
@@ -115,4 +117,7 @@ def load() -> None:
 
         lexicon()
     read_once(name and second_opinion(name, cards[name], cards))
+    if name is not None and not is_external(cards[name]):  # an external model may take minutes
+        with contextlib.suppress(CheckpointError):
+            read_ahead(load_named(name))
     gc.freeze()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from app import own_models, page_style
@@ -26,6 +27,7 @@ from core.adaptation.adapt import Examples, assembled
 from core.adaptation.corrections import Correction, from_csv, put, to_csv
 from core.adaptation.features import feature_vectors
 from core.adaptation.fits import KEEP, PULLS
+from core.adaptation.reading_ahead import read_ahead
 from core.adaptation.what_changed import (
     Fitted,
     KindEffect,
@@ -33,6 +35,7 @@ from core.adaptation.what_changed import (
     fitted,
     learned_with_less,
     old_classifier,
+    suites_are_read,
     tested,
 )
 from core.checkpoint import Checkpoint, load_named
@@ -97,6 +100,7 @@ def tray(page: PageSession[ExploreState], answered: Answered) -> None:
         if not is_open:
             return
         base = origin_of(answered.checkpoint)
+        read_ahead(base)
         for place, one in enumerate(listed):
             _entry(page, base, place, one)
         usable = _usable(listed, base)
@@ -184,9 +188,7 @@ def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Seque
     """Adapts the model and selects it."""
     try:
         with st.spinner("Learning the corrections …"):
-            shown = st.empty()
-            tested(base, lambda rows: shown.progress(min(1.0, rows / 2200), f"{rows:,} test pairs read"))
-            shown.empty()
+            _read_suites(base)
             examples = _examples(base, corrections)
             pull = default_pull(base, examples)
             name = _save(base, examples, pull, corrections)
@@ -194,6 +196,19 @@ def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Seque
         page.refuse(f"{capital(str(error)).rstrip('.')}.")
         st.rerun()  # the page's sentences are drawn before the sidebar
     _select(page, name)
+
+
+def _read_suites(base: Checkpoint) -> None:
+    """Waits for the base's features of the suites, with progress."""
+    if suites_are_read(base):
+        return
+    shown = st.empty()
+
+    def progress(done: int, of: int) -> None:
+        shown.progress(done / of, f"{done:,} of {of:,} test pairs read")
+
+    tested(base, progress)
+    shown.empty()
 
 
 def _examples(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
@@ -218,9 +233,14 @@ def _select(page: PageSession[ExploreState], name: str) -> None:
     st.rerun()  # the whole page
 
 
-def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
-    """What an adapted model changed: its pairs, our test pairs by kind, and the pairs tried in this visit. Open for one
-    that was just made; for a saved one, if its pairs were kept, once the visitor opens it."""
+def suites_come_late(answered: Answered) -> bool:
+    """Whether :func:`what_changed` may wait for the suites, as after a restart of the server."""
+    return "base" in answered.checkpoint.card and not suites_are_read(origin_of(answered.checkpoint))
+
+
+def what_changed(page: PageSession[ExploreState], answered: Answered, place: DeltaGenerator) -> None:
+    """What an adapted model changed, in this ``place``: its pairs, our test pairs by kind, and the pairs tried in this
+    visit. Open for one that was just made; for a saved one, if its pairs were kept, once the visitor opens it."""
     adapted = answered.checkpoint
     kept, unlisted = adapted.folder / PAIRS, bool(base_of(page.state.model or ""))
     if not kept.is_file():
@@ -228,11 +248,12 @@ def what_changed(page: PageSession[ExploreState], answered: Answered) -> None:
     base, settings = origin_of(adapted), adapted.card.get("adaptation") or {}
     if adapted.labels != base.labels or "pull" not in settings:
         return
-    with folded("What changed", f"what changed {unlisted}", expanded=unlisted) as is_open:
+    with place, folded("What changed", f"what changed {unlisted}", expanded=unlisted) as is_open:
         if not is_open:
             return
         corrections, pull = from_csv(kept.read_text(encoding="utf-8")), float(settings["pull"])
         with st.spinner("Testing on our pairs …"):
+            _read_suites(base)
             examples = _examples(base, corrections)
             found = fitted(base, examples, pull)
         page_style.note(found.changed.sentence)

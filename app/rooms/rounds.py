@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 import streamlit as st
 
 from app import page_style
 from app.page_state.classroom import KINDS
 from app.page_state.widgets import segments
 from app.rooms.page import PAGE, attempt
-from core.adaptation.what_changed import tested
+from core.adaptation.reading_ahead import read_ahead
 from core.checkpoint import Checkpoint, load_named
 from core.checkpoint.adapted import origin_of
 from core.errors import UserError
@@ -61,8 +59,7 @@ def start(own: Lecturer, checkpoint: Checkpoint, kind: str, word: WordAt | None 
         if word is None and state.gold:
             answer["people"] = state.gold
     if kind == BREAK:  # what teaching tests on is read while the class plays
-        base = origin_of(checkpoint)
-        threading.Thread(target=tested, args=(base,), name="reading the suites", daemon=True).start()
+        read_ahead(origin_of(checkpoint))
     own.start(kind, checkpoint.name, asked, answer)
 
 

@@ -58,14 +58,19 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
         answered = FORM.answer(
             partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
         )
+        above = st.container()
+        late = answered is not None and corrections.suites_come_late(answered)
         if answered is not None:
-            corrections.what_changed(PAGE, answered)
+            if not late:
+                corrections.what_changed(PAGE, answered, above)
             _draw(answered)
         PAGE.write_link()
         with st.sidebar:
             _sidebar(models, answered)
         if answered is not None:
             _below(answered)
+            if late:
+                corrections.what_changed(PAGE, answered, above)
 
 
 def _draw(answered: Answered) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from torch import Tensor, nn
 
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example
-from core.evaluation.predict import RowsDone, forward_passes, prepare_rows
+from core.evaluation.predict import BATCH, RowsDone, forward_passes, prepare_rows
+from core.progress import Progress
 from core.shared_cache import SharedCache
 
 Pair = tuple[str, str]
@@ -44,9 +46,48 @@ def feature_vectors(checkpoint: Checkpoint, pairs: Sequence[Pair], progress: Row
     return torch.cat(parts) if parts else torch.empty(0, 0)
 
 
+class GradualFeatures:
+    """The features of fixed pairs, read block by block by whichever threads need them: while one reads ahead, with
+    pauses, another that cannot wait reads the rest. Each block is read once; if that fails, it is tried again."""
+
+    def __init__(self, checkpoint: Checkpoint, pairs: Sequence[Pair]) -> None:
+        self._checkpoint, self._pairs, self._lock = checkpoint, pairs, threading.Lock()
+        self._blocks = list[Tensor]()
+        self._read = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all pairs have been read."""
+        return self._read == len(self._pairs)
+
+    def read_block(self) -> bool:
+        """Reads the next block; false if there was none. Raises UserError like :func:`feature_vectors`."""
+        with self._lock:
+            if self.complete:
+                return False
+            block = self._pairs[self._read : self._read + BATCH]
+            self._blocks.append(feature_vectors(self._checkpoint, block))
+            self._read += len(block)
+            if self.complete:
+                self._blocks = [torch.cat(self._blocks)]
+            return True
+
+    def all(self, progress: Progress = lambda done, of: None) -> Tensor:
+        """Float32 ``[N, F]``, once all pairs have been read, by this thread or another."""
+        while self.read_block():
+            progress(self._read, len(self._pairs))
+        return self._blocks[0]
+
+
 def kept_features(checkpoint: Checkpoint) -> Tensor:
     """The features of :data:`KEPT_PAIRS`, float32 ``[K, F]``, computed once per checkpoint."""
-    return _KEPT((checkpoint.folder, checkpoint.state), lambda: feature_vectors(checkpoint, kept_pairs(checkpoint)))
+    return gradual_kept_features(checkpoint).all()
+
+
+def gradual_kept_features(checkpoint: Checkpoint) -> GradualFeatures:
+    """:func:`kept_features`, as far as they have been read."""
+    key = checkpoint.folder, checkpoint.state
+    return _KEPT(key, lambda: GradualFeatures(checkpoint, kept_pairs(checkpoint)))
 
 
 def kept_pairs(checkpoint: Checkpoint) -> list[Pair]:
@@ -58,4 +99,4 @@ def kept_pairs(checkpoint: Checkpoint) -> list[Pair]:
     return [(premise, text) for premise, *texts in rows for text in texts]
 
 
-_KEPT: SharedCache[Tensor] = SharedCache(_MOST_KEPT)
+_KEPT: SharedCache[GradualFeatures] = SharedCache(_MOST_KEPT)

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.lazy import import_alone
+
 PULL = 0.003
 """The default strength of the pull towards the classifier's old weights, by the spread of the features
 (:func:`spread`): the same weights matter ten times as much to one reader as to another."""
@@ -133,6 +135,7 @@ def _minimum(
 ) -> np.ndarray:
     """The weights and biases ``[C, F + 1]`` that minimise the weighted cross-entropy of all rows plus ``pull`` times
     the squares of their distances from ``start``; by L-BFGS from ``first``, by default ``start``."""
+    import_alone("scipy.optimize")
     from scipy.optimize import minimize  # imported here: it takes half a second
 
     terms = [term.held() for term in terms if len(term.x)]

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from core.adaptation.adapt import Examples, chosen_pull, classifier_of, corrected
-from core.adaptation.features import Pair, feature_vectors
+from core.adaptation.features import GradualFeatures, Pair
 from core.adaptation.fits import KEEP, PULLS, Linear
 from core.checkpoint import Checkpoint
-from core.evaluation.predict import RowsDone
 from core.evaluation.probe import suits
 from core.evaluation.reliability import mcnemar
 from core.evaluation.suites import SUITES, Suite
+from core.progress import Progress
 from core.shared_cache import SharedCache
 from core.wording import counted
 
@@ -108,24 +109,37 @@ def _where(count: int) -> str:
     return ", in" if count == 1 else ", most in"
 
 
-def tested(base: Checkpoint, progress: RowsDone = lambda rows: None) -> tuple[Tested, ...]:
+def tested(base: Checkpoint, progress: Progress = lambda done, of: None) -> tuple[Tested, ...]:
     """The base's features of all suites, computed once per version of the base; none if the suites do not apply."""
     if not suits(base.card):
         return ()
-    return _TESTED((base.folder, base.state), lambda: _tested(base, progress))
+    features = gradual_suites(base).all(progress)
+    return _TESTED((base.folder, base.state), lambda: _tested(base, features))
 
 
-def _tested(base: Checkpoint, progress: RowsDone) -> tuple[Tested, ...]:
-    found, done = list[Tested](), 0
-    for suite in SUITES.values():
-        rows, start = suite.pairs.rows, done
-        features = feature_vectors(
-            base, [(row.first, row.second) for row in rows], lambda rows, start=start: progress(start + rows)
+def suites_are_read(base: Checkpoint) -> bool:
+    """Whether :func:`tested` answers at once."""
+    key = base.folder, base.state
+    return not suits(base.card) or (key in _FEATURES and gradual_suites(base).complete)
+
+
+def gradual_suites(base: Checkpoint) -> GradualFeatures:
+    """The features of the pairs of all suites, one after the other, as far as they have been read."""
+    pairs = [(row.first, row.second) for suite in SUITES.values() for row in suite.pairs.rows]
+    return _FEATURES((base.folder, base.state), lambda: GradualFeatures(base, pairs))
+
+
+def _tested(base: Checkpoint, features: Tensor) -> tuple[Tested, ...]:
+    of_suites = torch.split(features, [len(suite.pairs.rows) for suite in SUITES.values()])
+    return tuple(
+        Tested(
+            suite,
+            own,
+            suite.scale(base.labels).of([row.label for row in suite.pairs.rows]),
+            np.array([row.columns["kind"] for row in suite.pairs.rows]),
         )
-        done += len(rows)
-        gold = suite.scale(base.labels).of([row.label for row in rows])
-        found.append(Tested(suite, features, gold, np.array([row.columns["kind"] for row in rows])))
-    return tuple(found)
+        for suite, own in zip(SUITES.values(), of_suites, strict=True)
+    )
 
 
 def right(test: Tested, linear: Linear, classes: Sequence[str]) -> np.ndarray:
@@ -218,5 +232,8 @@ def _gain(changed: WhatChanged) -> int:
     return sum(one.fixed - one.cost for one in changed.kinds)
 
 
-_TESTED: SharedCache[tuple[Tested, ...]] = SharedCache(6)
+_MOST = 6
+"""Bases whose features are kept: of a wide one they take some megabytes."""
+_FEATURES: SharedCache[GradualFeatures] = SharedCache(_MOST)
+_TESTED: SharedCache[tuple[Tested, ...]] = SharedCache(_MOST)
 _FITTED: SharedCache[Fitted] = SharedCache(200)

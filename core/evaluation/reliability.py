@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.lazy import import_alone
+
 BINS = 15
 
 
@@ -56,6 +58,7 @@ class McNemar:
 def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
     """McNemar's exact test of whether two models err equally often: a two-sided binomial test on the rows that only one
     gets right; ``first`` and ``second`` bool ``[N]``."""
+    import_alone("scipy.stats")
     from scipy.stats import binomtest  # imported here for a fast start without the test
 
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())

@@ -12,6 +12,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from app import login, preloading
+from app.model_choice import offered, reads_pairs
 from core.checkpoint import memory
 from core.shared_cache import SharedCache
 
@@ -37,9 +38,12 @@ def test_objects_loaded_at_startup_are_frozen_for_the_garbage_collector(monkeypa
     monkeypatch.setattr(gc, "freeze", lambda: done.append(("frozen", len(memory._CHECKPOINTS))))
     monkeypatch.setattr("time.sleep", lambda seconds: done.append(("left to visitors", seconds)))
     monkeypatch.setenv("PAIRLENS_SECOND", "test-two-sided")
+    ahead = []
+    monkeypatch.setattr("core.adaptation.reading_ahead.read_ahead", ahead.append)
     preloading.load()
     waited = ("left to visitors", preloading.UNDISTURBED)
     assert done == [("frozen", 1), waited, ("frozen", 2)], "the first model, and later the second opinion"
+    assert [base.name for base in ahead] == [next(iter(offered(reads_pairs)))], "the first adaptation should not wait"
 
 
 def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):
@@ -47,6 +51,7 @@ def test_nltk_is_imported_by_one_thread_at_a_time(monkeypatch):
     monkeypatch.setattr("core.linguistics.import_nltk", lambda: imported.append(True))
     monkeypatch.setattr(gc, "freeze", lambda: None)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr("core.adaptation.reading_ahead.read_ahead", lambda base: None)
     preloading.load()
     assert imported
 

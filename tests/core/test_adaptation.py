@@ -8,7 +8,9 @@ import json
 import math
 import resource
 import shutil
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +19,11 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from core.adaptation import adapt, fits, what_changed
+from core.adaptation import adapt, features, fits, what_changed
 from core.adaptation.adapt import LEARNED, AdaptationError, Examples, classifier_of
-from core.adaptation.features import KEPT_PAIRS, feature_vectors, kept_features, kept_pairs
+from core.adaptation.features import KEPT_PAIRS, GradualFeatures, feature_vectors, kept_features, kept_pairs
 from core.adaptation.fits import FOLDS, KEEP, PULLS, Linear, fresh, held_out_pull, pulled, spread
+from core.adaptation.reading_ahead import read_ahead
 from core.adaptation.what_changed import KindEffect, WhatChanged, learned_with_less
 from core.checkpoint import CheckpointError, available, load, load_named
 from core.checkpoint.adapted import save_adapted, save_unlisted
@@ -270,6 +273,61 @@ def test_a_full_disk_leaves_nothing_behind_and_the_last_version_as_it_is(folders
 def edited(folder: Path, **changes):
     card = json.loads((folder / "card.json").read_text())
     (folder / "card.json").write_text(json.dumps(card | changes))
+
+
+def test_features_are_read_once_whoever_reads_and_whatever_fails(folders, monkeypatch):
+    base, pairs, read = load_named("tiny"), [(f"a dog {number}", "a cat") for number in range(5)], list[int]()
+    monkeypatch.setattr(features, "BATCH", 2)
+
+    def counted(checkpoint, block):
+        read.append(len(block))
+        if len(read) == 2:
+            raise OSError("the disk is gone")
+        return feature_vectors(checkpoint, block)
+
+    monkeypatch.setattr(features, "feature_vectors", counted)
+    gradual = GradualFeatures(base, pairs)
+
+    def leave(rows, of):
+        raise InterruptedError(f"the visitor left after {rows} of {of} rows")
+
+    with pytest.raises(InterruptedError, match="after 2 of 5 rows"):
+        gradual.all(leave)
+    with pytest.raises(OSError, match="the disk is gone"):
+        gradual.all()
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: gradual.all(), range(2))
+    assert gradual.complete and not gradual.read_block() and read == [2, 2, 2, 1]
+    torch.testing.assert_close(one, feature_vectors(base, pairs))
+    assert torch.equal(one, other)
+
+
+def test_the_suites_are_read_ahead_once_and_again_if_that_failed(folders, monkeypatch, caplog):
+    base, read = load_named("tiny"), list[int]()
+    monkeypatch.setattr(what_changed, "SUITES", {"simple": SUITES["simple"]})
+    monkeypatch.setattr(features, "feature_vectors", lambda checkpoint, block: 1 // 0)
+
+    def end():
+        for thread in threading.enumerate():
+            if thread.name == "reading ahead":
+                thread.join()
+
+    read_ahead(base)
+    end()
+    assert "tiny could not be read ahead" in caplog.text
+
+    def noted(checkpoint, block):
+        read.append(len(block))
+        return feature_vectors(checkpoint, block)
+
+    monkeypatch.setattr(features, "feature_vectors", noted)
+    read_ahead(base), read_ahead(base)
+    end()
+    monkeypatch.setattr(features, "feature_vectors", lambda checkpoint, block: 1 // 0)
+    (test,) = what_changed.tested(base)
+    assert len(test.features) == 200 and sum(read) == 200 + len(kept_features(base))
+    monkeypatch.setattr(threading, "Thread", None)
+    read_ahead(base)  # there is nothing left to read
 
 
 def test_pairs_that_teach_nothing_get_one_sentence(folders):
