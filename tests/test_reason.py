@@ -250,6 +250,8 @@ def test_the_score_on_hand_written_pairs_of_the_same_kind_of_change_follows_the_
     share = percent(counts["right"] / counts["total"])
     said = f"On {counts['total']} hand-written pairs with a number replaced, it is right {share} of the time."
     assert known("Two dogs bark.", "Three dogs bark.") == said
+    html = Question(checkpoint, "Two dogs bark.", "Three dogs bark.").reason()._repr_html_()
+    assert html.count("<p>") == 2 and html.endswith(f"<p>{said}</p>")
     for kind in ("hypernym", "hyponym"):  # which of the two it is depends on the order of the texts
         rows = [row for row in SUITES["one_word"].pairs.rows if row.columns["kind"] == kind][:5]
         told = {*filter(None, (known(row.first, row.second) for row in rows))}

@@ -427,6 +427,31 @@ def test_logits_that_are_not_finite_are_refused_in_one_sentence(tmp_path, table,
         predict(huge, [huge.read("a dog", "an animal")])
 
 
+def test_each_text_is_cut_at_its_own_limit_and_all_is_told(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "mine", table)
+    checkpoint.card["token_limits"] = {"premise": 3, "hypothesis": 2}
+    found = explain(checkpoint, "a dog plays in the snow", "the dog plays")
+    assert checkpoint.token_limits == (3, 2)
+    assert [[token.text for token in side.tokens] for side in found.sentences] == [
+        ["a", "dog", "plays"],
+        ["the", "dog"],
+    ]
+    assert [side.truncated for side in found.sentences] == [3, 1]
+    assert [side.line_starts for side in found.sentences] == [(0,), (0,)]
+    lines = explain(checkpoint, "\na\n\ndog plays", "the\ndog").sentences
+    assert [side.line_starts for side in lines] == [(0, 1), (0, 1)]
+
+
+def test_a_model_takes_the_memory_of_its_weights_and_of_a_word_table_of_its_own(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "mine", table)
+    weights = [*checkpoint.model.parameters(), *checkpoint.model.buffers()]
+    own = sum(weight.numel() * weight.element_size() for weight in weights)
+    assert checkpoint.card["words"]["own"]
+    assert memory.memory_of(checkpoint) == own + table.codes.numel() + 200 * len(table)
+    checkpoint.card["words"]["own"] = False
+    assert memory.memory_of(checkpoint) == own
+
+
 def test_null_on_a_card_is_as_good_as_absent(tmp_path, table):
     folder = make_checkpoint(tmp_path / "mine", table).folder
     optional = ("token_limits", "typical_length", "results", "alignment", "calibration", "notes", "recipe")

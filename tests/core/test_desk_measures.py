@@ -10,9 +10,10 @@ from scipy.stats import binomtest, pearsonr
 from core.card import Roles
 from core.data import Dataset, Example
 from core.data.labels import gold
-from core.desk import charts
+from core.desk import charts, filters
 from core.desk.against import Comparison
 from core.desk.agreement import agreement, disagreements
+from core.desk.columns import cells
 from core.desk.file_state import RowState
 from core.desk.run import Predictions
 from core.desk.slices import Items
@@ -20,7 +21,7 @@ from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, paired_difference, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
-from tests.core.made_up_runs import made_up_run, predictions, stored, with_rows
+from tests.core.made_up_runs import made_up_run, predictions, stored, table_of_cells, with_rows
 
 
 @pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
@@ -73,6 +74,17 @@ def test_calibration_error_by_hand():
     assert reliability(np.array([1.0, 1.0]), np.array([True, True])).ece == 0
     # A bin holds its upper bound: 3/15 lies in the third.
     assert reliability(np.array([0.2]), np.array([True])).bins[0].high == pytest.approx(0.2)
+
+
+def test_a_bins_filter_selects_its_rows():
+    confidence = np.array([0.2, 0.2, 0.4, 0.45, 0.6, 0.9, 1.0, 0.05])
+    measured = reliability(confidence, np.ones(8, dtype=bool))
+    table = table_of_cells({"p": cells(confidence.tolist(), "number")})
+    drawn = charts.calibration("one", measured, "p")
+    assert len(drawn.filters) > 5
+    for expression, one, line in zip(drawn.filters, measured.bins, drawn.lines, strict=True):
+        assert filters.rows_of(expression, table).sum() == one.items == int(line[2]), expression
+    assert not charts.calibration("one", measured, "").filters
 
 
 @pytest.mark.parametrize(

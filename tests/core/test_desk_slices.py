@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2_contingency, false_discovery_control
 
 from core.data import Dataset, Example
-from core.desk import found_slices
+from core.desk import found_slices, slice_tables
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.exchange import to_csv
@@ -18,7 +18,7 @@ from core.desk.filters import FilterError, rows_of
 from core.desk.formulas import with_formulas
 from core.desk.found_slices import search
 from core.desk.run_folder import load
-from core.desk.slices import Items, adjusted, saved, scored, with_slices
+from core.desk.slices import Items, Slice, SliceScore, adjusted, saved, scored, with_slices
 from core.desk.table import open_table
 from core.errors import DeskError
 from tests.core.made_up_runs import LABELS, made_up_run, predictions, save, stored, with_rows
@@ -232,3 +232,32 @@ def test_a_predicted_class_and_a_slice_with_one_label_are_no_finding():
     run = with_rows(base, [replace(row, second=f"{row.second} {row.label}") for row in base.dataset.rows])
     found = [one.searched.slice.expression for one in search(run, 0, open_table(run, known=bool)).found]
     assert not [one for one in found if re.search(r'A = "\w+" and .*has word "(entail|neutral|contra)', one)]
+
+
+def test_tables_of_slices_tell_each_number_in_its_column():
+    nan = float("nan")
+    low = SliceScore(Slice("genre", "x", "genre = x", 9), 8, 0.25, 0.125, 0.5, 0.75, 1.4, 0.01, 0.0004)
+    high = replace(low, slice=replace(low.slice, value="y"), score=0.875, q=0.25, items=1_234)
+    alone = replace(low, outside=nan, q=nan)
+    filters = {"first": "a = 1", "gone": "b = ", "none": "c", "all": "d"}
+    errors = {"gone": FilterError("Wrong.", 0, 1)}
+    rows = {"first": 1_009, "none": 0, "all": 7}
+    scores = {"A": {"first": low, "all": alone}, "B": {"first": high}}
+    drawn = slice_tables.saved_slices(filters, rows, scores, errors, "accuracy")
+    plain = [tuple(cell.replace("\u00a0", " ") for cell in line) for line in drawn.lines]
+    none = ("–",) * 4
+    of_low, of_high = ("25.0 %", "12.5 % – 50.0 %", "−50.0", "< 0.001"), ("87.5 %", "12.5 % – 50.0 %", "+12.5", "0.250")
+    assert plain == [
+        ("first", "1,009", *of_low, *of_high),
+        ("gone", "–", *none, *none),
+        ("none", "0", *none, *none),
+        ("all", "7", *of_low[:2], "–", "–", *none),
+    ]
+    assert drawn.filters == ["a = 1", "b = ", "c", "d"] and drawn.head[5:7] == ("q (A)", "accuracy (B)")
+    assert drawn.how.endswith(" “gone” cannot be read: Wrong. No row is in “none”.")
+    both = found_slices.FoundSlice(low, high, True), found_slices.FoundSlice(high, low, False)
+    found = found_slices.Search(both, 3, 5, 4)
+    (first, second), how = (drawn := slice_tables.found_slices("A", found, 9, "accuracy", "rows", 5)).lines, drawn.how
+    assert (*first[:3], *first[5:]) == ("yes", "genre: x", "1,234", "+12.5", "0.250", "−50.0")
+    assert (*second[:3], *second[5:]) == ("no", "genre: y", "8", "−50.0", "< 0.001", "+12.5")
+    assert "Of 3 slices, 2 differ" in how and "1 of these hold" in how and "(5, chosen" in how and "half (4)" in how

@@ -14,11 +14,12 @@ from core.data import Example
 from core.desk import charts, strongest_words
 from core.desk.database import open_database
 from core.desk.filters import rows_of
-from core.desk.slices import slices
+from core.desk.slices import Share, slices
 from core.desk.strongest_words import (
     NONE,
     StrongestWord,
     StrongestWords,
+    WordScores,
     agreement_with_people,
     drawn,
     scored,
@@ -126,6 +127,15 @@ def test_peoples_words_are_compared_with_the_strongest_ones(tmp_path):
     how = charts.strongest_words("The one", known, 6, 20).how
     told_in_words = "they name the row’s word, too, in 50.0 % of 2 rows; of its text’s content words they name 41.7 %"
     assert told_in_words in how.replace("\u00a0", " ")
+
+
+def test_only_words_of_enough_rows_are_drawn():
+    words = [Share((f"w{rows}", "premise"), rows, rows // 2, 0.25, 0.75, f"x = {rows}") for rows in (9, 5, 4, 6)]
+    drawn = charts.strongest_words("The one", WordScores(tuple(words), 30, 12, 0), 30, 2)
+    assert [line[:4] for line in drawn.lines] == [("w9", "premise", "9", "4"), ("w5", "premise", "5", "2")]
+    assert drawn.lines[1][4].startswith("40.0") and drawn.lines[1][5].startswith("25.0")
+    how = drawn.how.replace("\u00a0", " ")
+    assert "Of all 30 rows 40.0 % are wrong" in how and "1 word with fewer than 5 rows" in how and "2 of 3 words" in how
 
 
 def test_predict_counts_the_most_decisive_words_of_a_sample(tmp_path, table, capsys):
