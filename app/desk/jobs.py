@@ -77,7 +77,8 @@ def _progress(job: Job) -> str:
     if job.passes > 1:
         line += f" by checkpoint {number + 1} of {job.passes}"
     if job.speed and job.left is not None:
-        return f"{line}, {counted(round(job.speed), 'row')} a second, {duration(job.left)} left"
+        line += f", {counted(round(job.speed), 'row')} a second, {duration(job.left)} left"
+        return f"{line}, then {job.then}" if job.then else line
     return line if job.done else f"{line}, reading the texts …"
 
 

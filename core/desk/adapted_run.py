@@ -195,6 +195,7 @@ def _adapted(
 ) -> tuple[StandingBeside, Checkpoint]:
     """The base adapted to the training rows, not saved yet, and what stands beside it."""
     (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
+    job.then = "the classifier is fitted"
     job.begin()
     groups = [row.group or "" for row in dataset.rows] if dataset.ranking else []
     examples = Examples.of(base, train, labels, [groups[at] for at in divided.train] if groups else (), job.progress)

@@ -1,4 +1,5 @@
-"""Background jobs of a server, with progress and cancel: jobs are queued, and ``PAIRLENS_JOBS`` of them run at once."""
+"""Background jobs of a server, with progress and cancel: jobs are queued, ``PAIRLENS_JOBS`` of them run at once, and
+one short job beside them."""
 
 from __future__ import annotations
 
@@ -17,6 +18,11 @@ from core.errors import DeskError, UserError
 _LOG = logging.getLogger(__name__)
 MOST_WAITING = 50
 """Maximum number of queued jobs."""
+SHORT = 5_000
+"""Rows up to which a job does not wait for longer ones."""
+_SURE_AFTER, _SURE_ROWS = 2.0, 4096
+"""Seconds and rows from which the speed is known: a block of rows is prepared before its first batch is read, and
+batches go from short texts to long ones."""
 
 
 class Cancelled(Exception):
@@ -48,6 +54,8 @@ class Job:
     """Number of finished rows."""
     doing: str = field(default="", init=False)
     """What it does now, if not that which it is about."""
+    then: str = field(default="", init=False)
+    """What it does after these rows, for which there is no estimate."""
     problem: str = field(default="", init=False)
     """One sentence on why it failed."""
     cancelled: bool = field(default=False, init=False)
@@ -95,10 +103,11 @@ class Job:
 
     @property
     def speed(self) -> float | None:
-        """Rows per second since :meth:`begin`; None before the first batch."""
+        """Rows per second since :meth:`begin`; None before it is known."""
         passed = time.perf_counter() - self._began
         new = self.done - self._done_before
-        return new / passed if new > 0 and passed > 0 else None
+        known = passed >= _SURE_AFTER and new >= min(_SURE_ROWS, (self.rows - self._done_before) / 10)
+        return new / passed if known and new else None
 
     @property
     def left(self) -> float | None:
@@ -140,41 +149,61 @@ def server_ends() -> bool:
     return not threading.main_thread().is_alive()
 
 
-class JobQueue:
-    """Unfinished jobs of this server; ``most`` of them run at once, by default :func:`most_running`."""
+class _Line:
+    """Jobs that wait for the same ``most`` threads."""
 
-    def __init__(self, most: int | None = None) -> None:
+    def __init__(self, most: int, name: str) -> None:
+        self.most, self.threads = most, ThreadPoolExecutor(most, name)
+        self.jobs: dict[Future[None], Job] = {}
+        """Unfinished jobs in order of arrival."""
+
+    def unfinished(self) -> Sequence[Job]:
+        """Running and queued jobs."""
+        return [job for job in tuple(self.jobs.values()) if not job.finished]
+
+    def queued(self) -> Sequence[Job]:
+        """Those without a thread."""
+        return self.unfinished()[self.most :]
+
+    def add(self, job: Job) -> None:
+        """Queues a job."""
+        job.future = self.threads.submit(job.run)
+        self.jobs[job.future] = job
+        job.future.add_done_callback(self.jobs.pop)  # a job may hold a large file
+
+
+class JobQueue:
+    """Unfinished jobs of this server; ``most`` of them run at once, by default :func:`most_running`. Meanwhile jobs of
+    up to ``short`` rows have a thread of their own, so that none waits for a long one, and none holds one up."""
+
+    def __init__(self, most: int | None = None, short: int = 0) -> None:
         self._lock = threading.Lock()
-        self._most, self._most_running = most, 1
-        self._threads: ThreadPoolExecutor | None = None
-        self._jobs: dict[Future[None], Job] = {}
-        """In order of arrival."""
+        self._most, self._short = most, short
+        self._lines: Sequence[_Line] = ()
+        """For all jobs, and for short ones while others run."""
 
     def add(self, job: Job) -> None:
         """Queues a job. Raises DeskError if too many are queued, or ``PAIRLENS_JOBS`` is not a number."""
         most = self._most or most_running()
         with self._lock:
-            if self._threads is None:
-                self._most_running, self._threads = most, ThreadPoolExecutor(most, "job")
-            if len(self._queued()) >= MOST_WAITING:
+            self._lines = self._lines or (_Line(most, "job"), _Line(1, "short job"))
+            if sum(len(line.queued()) for line in self._lines) >= MOST_WAITING:
                 raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
-            job.future = self._threads.submit(job.run)
-            self._jobs[job.future] = job
-            job.future.add_done_callback(self._jobs.pop)  # a job may hold a large file
+            everybody, short = self._lines
+            busy = len(everybody.unfinished()) >= everybody.most
+            (short if busy and job.rows <= self._short else everybody).add(job)
 
     def jobs(self) -> Sequence[Job]:
-        """Running and queued jobs, in order of arrival."""
-        return tuple(job for job in tuple(self._jobs.values()) if not job.finished)
+        """Running and queued jobs: those in the queue for all, then short ones beside them, in order of arrival."""
+        return tuple(job for line in self._lines for job in line.unfinished())
 
     def place(self, job: Job) -> int:
         """Its position in the queue, 1 for the next; 0 if it is not queued."""
-        return next((place for place, queued in enumerate(self._queued(), 1) if queued is job), 0)
-
-    def _queued(self) -> Sequence[Job]:
-        return self.jobs()[self._most_running :]
+        places = (place for line in self._lines for place, queued in enumerate(line.queued(), 1) if queued is job)
+        return next(places, 0)
 
 
-QUEUE = JobQueue()
+QUEUE = JobQueue(short=SHORT)
 """The queue of this process."""
 TRAININGS = JobQueue(1)
 """Its trainings, which run beside the others in processes of their own."""

@@ -72,6 +72,44 @@ def test_a_setting_limits_concurrent_jobs(monkeypatch):
         assert job.future.result(600) is None
 
 
+def test_a_short_job_runs_beside_a_long_one_and_delays_none():
+    queue = JobQueue(short=100)
+    jobs = [Held(name) for name in ("long", "longer", "short", "shorter")]
+    for job in jobs[:2]:
+        job.rows = 101
+    long, longer, short, shorter = jobs
+    for job in jobs:
+        queue.add(job)
+    assert long.works.wait(600) and short.works.wait(600)
+    assert [queue.place(job) for job in jobs] == [0, 1, 0, 1] and not longer.works.is_set()
+    long.let_go.set()
+    assert longer.works.wait(600), "the long ones do not wait for short ones"
+    assert queue.jobs() == (longer, short, shorter) and not shorter.works.is_set()
+    for job in (short, shorter, longer):
+        job.let_go.set()
+        assert job.future.result(600) is None
+    for job in (free := Held("free")), (beside := Held("beside")):
+        queue.add(job)
+        assert job.works.wait(600), "a short one takes the first thread if that is free"
+    free.let_go.set(), beside.let_go.set()
+    assert free.future.result(600) is beside.future.result(600) is None
+
+
+def test_no_remaining_time_is_shown_until_it_is_known(monkeypatch):
+    now, job = [0.0], Job("work", 200_000, lambda job: None)
+    monkeypatch.setattr("core.desk.jobs.time.perf_counter", lambda: now[0])
+    job.begin()
+    for seconds, done, left in ((9, 64, None), (10, 4096, 478), (100, 100_000, 100)):
+        now[0], job.done = seconds, done
+        assert job.left == (None if left is None else pytest.approx(left, abs=1)), "a block is prepared first"
+    short = Job("work", 1000, lambda job: None)
+    now[0] = 0
+    short.begin()
+    for seconds, done, left in ((1, 500, None), (2, 99, None), (2, 500, 2)):
+        now[0], short.done = seconds, done
+        assert short.left == left
+
+
 def test_a_crowded_queue_is_one_sentence():
     queue = JobQueue()
     jobs = queue_of(1 + MOST_WAITING, queue)
