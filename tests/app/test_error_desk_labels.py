@@ -13,7 +13,7 @@ from core.data import read
 from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.file_state import FileState, RowState
+from core.desk.file_state import Decision, FileState, RowState
 from core.desk.label_check import _state
 from core.desk.labelling import Labelling
 from core.desk.table import RunTable
@@ -161,6 +161,14 @@ def test_whoever_labels_blind_sees_of_a_rows_history_their_own_part(monkeypatch,
     log = SimpleNamespace(history=lambda file, key: events)
     labels._beside(SimpleNamespace(state=state, file="f", annotations=log), "t1")
     assert told == shown
+
+
+def test_exports_have_every_decision_and_of_blind_labels_those_that_are_shown():
+    decided = RowState(labels={"Ann": "bug", "Cleo": "wish"}, decision=Decision("bug", "Dora"))
+    state = FileState({"t1": decided, "t2": RowState(labels={"Ann": "bug"})}, blind_as_set=True)
+    asked = SimpleNamespace(version=("f", "m", 0, "Bob"), file="f", annotations=SimpleNamespace(state={"f": state}.get))
+    rows = open_run.OpenRun.exported.fget(asked).rows
+    assert [*rows] == ["t1"] and (rows["t1"].labels, rows["t1"].decided) == ({}, Decision("bug", "Dora"))
 
 
 def test_names_are_separated_by_commas_or_by_semicolons():

@@ -3,6 +3,7 @@ import json
 import os
 import resource
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from core import checkpoint as module
 from core.__main__ import main
 from core.checkpoint import CheckpointError, available, files, load, load_named, memory, read_card, save
 from core.checkpoint.files import count_parameters, round_weights
+from core.checkpoint.unlisted import SECONDS, TRAINING, folder_of, new_name, remove_old
 from core.evaluation.predict import predict
 from core.explain import explain
 from core.files import FileError
@@ -450,6 +452,21 @@ def test_a_model_takes_the_memory_of_its_weights_and_of_a_word_table_of_its_own(
     assert memory.memory_of(checkpoint) == own + table.codes.numel() + 200 * len(table)
     checkpoint.card["words"]["own"] = False
     assert memory.memory_of(checkpoint) == own
+
+
+def test_an_unlisted_model_or_a_training_that_stands_still_is_removed_after_a_day(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
+    now = time.time()
+    for kind in ("card.json", TRAINING):
+        for age, kept in ((SECONDS - 100, True), (SECONDS + 100, False)):
+            folder = folder_of(new_name(f"base-{kind}"))
+            folder.mkdir(parents=True)
+            (folder / TRAINING).mkdir()
+            (folder / kind).touch()
+            os.utime(folder / TRAINING, (now - 100 * SECONDS,) * 2)
+            os.utime(folder / kind, (now - age,) * 2)
+            remove_old()
+            assert folder.exists() == kept, (kind, age)
 
 
 def test_null_on_a_card_is_as_good_as_absent(tmp_path, table):

@@ -114,6 +114,12 @@ def test_one_line_is_a_pair(checkpoint):
     assert "context 1" not in explanation.to_text()
 
 
+def test_only_the_lines_of_the_text_that_is_not_judged_are_read_apart(tmp_path, table, checkpoint):
+    assert [context.norms for context in checkpoint.read("a\nb", "a dog\n\nsnow").contexts] == [["a", "dog"], ["snow"]]
+    other = make_checkpoint(tmp_path / "other", table, "attconv-advanced", "second", context="each")
+    assert [context.norms for context in other.read("a dog", "a dog\nsnow").contexts] == [["a", "dog", "snow"]]
+
+
 def test_its_attention_can_be_edited_and_its_softmaxes_made_warmer(checkpoint):
     explanation = explain(checkpoint, CLAIM, EVIDENCE)
     record = explanation.find(AttentionMap)

@@ -1,12 +1,15 @@
 """A data file comes out with its labels corrected, as it came: headers, columns, order, spelling, format."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import openpyxl
 import pytest
 
 from core.data import Picked, read
 from core.data.corrected import NewLabel, NotRewritableError, as_table, corrected
+from core.desk import source, store
 
 CORRECTIONS = {0: NewLabel("neutral", "Ann"), 2: NewLabel("entailment", "Ann, Bob")}
 TEXTS = [("A man, cold", "He isn't"), ('the "toy" is red', "the toy"), ("a dog\nruns", "it runs")]
@@ -141,3 +144,16 @@ def test_a_file_without_named_columns_comes_out_under_usual_names(tmp_path):
     assert [(row.id, row.first, row.second, row.label) for row in after.rows] == [
         (row.id, row.first, row.second, "entails") for row in before.rows
     ]
+
+
+def test_labels_of_held_out_rows_are_written_into_their_lines_of_the_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    path = written(tmp_path, "x.csv", ["premise,hypothesis,label", *(f"text {n},b,no" for n in range(5))])
+    data = read(path, labelled=False)
+    packed = replace(source.source_of(data, path), rows=(1, 3, 4))
+    folder = store.folder_of(data.sha256)
+    folder.mkdir(parents=True)
+    source.keep(replace(data, source=packed))
+    run = SimpleNamespace(folder=folder)
+    made = source.corrected_file(run, {0: NewLabel("yes", "Ann"), 2: NewLabel("perhaps", "Bo")})
+    assert [row.label_text for row in again(path, made).rows] == ["no", "yes", "no", "no", "perhaps"]

@@ -60,6 +60,7 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     near = known.nearest(vector, missing)
     best = np.sort(features[known.rows] @ features[missing])[::-1][:5]
     assert [cosine for _, cosine in near] == pytest.approx(best.tolist(), abs=2e-3)
+    assert [features[row] @ features[missing] for row, _ in near] == pytest.approx(best.tolist(), abs=2e-3)
     inside = int(known.rows[3])
     assert inside not in [row for row, _ in known.nearest(known.vector_of(inside), inside)]
     again = map_job(run, 0, "tiny")

@@ -371,6 +371,20 @@ def test_a_prediction_that_was_stopped_resumes_with_the_parts_that_are_missing(t
     assert not list(store.folder_of(data.sha256).glob(".parts-*"))
 
 
+def test_a_run_is_predicted_again_only_if_its_texts_are_read_otherwise_or_a_model_is_new(run, tmp_path):
+    save(run, tmp_path / "run")
+    header = header_of(run.dataset, run.models[:1])
+    other = replace(run.models[0], sha256="c" * 64)
+    for asked, whole in (
+        (header, True),
+        (replace(header, texts=""), True),
+        (replace(header, texts="read otherwise"), False),
+        (header_of(run.dataset, (run.models[0], other)), False),
+    ):
+        with unfinished(tmp_path / "run", asked) as parts:
+            assert parts.whole is whole and bool(parts.finished) is whole
+
+
 def test_two_processes_do_not_write_the_same_parts(run, tmp_path):
     header = header_of(run.dataset, run.models[:1])
     with (

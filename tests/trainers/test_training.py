@@ -23,12 +23,12 @@ from safetensors.torch import load_file
 from core.adaptation.label_check import area_under
 from core.checkpoint import dynamics, load
 from core.data import Example
-from core.errors import RecipeError
+from core.errors import RecipeError, RunError
 from core.explain import explain
 from tests.processes import forked
 from tests.shared import free_port
 from tests.trainers.conftest import pair
-from trainers import loop
+from trainers import loop, resume
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
@@ -235,6 +235,16 @@ def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: py
     assert "unfinished run" in capsys.readouterr().err
     assert main(arguments(data, out, *more, "--resume")) == 2
     assert "damaged" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_at_its_own_precision_alone(tmp_path: Path) -> None:
+    resume.write(tmp_path, resume.Progress("f bf16", step=3), {"x": torch.ones(2)})
+    progress, tensors = resume.read(tmp_path, "f {}".format, "bf16") or (None, {})
+    assert progress and progress.step == 3 and tensors["x"].tolist() == [1, 1]
+    with pytest.raises(RunError, match=r"begun at precision bf16, .* go on at 32; add --precision bf16"):
+        resume.read(tmp_path, "f {}".format, "32")
+    with pytest.raises(RunError, match="another recipe, data, word table"):
+        resume.read(tmp_path, "g {}".format, "32")
 
 
 def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) -> None:
