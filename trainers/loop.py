@@ -9,13 +9,11 @@ running mean (EMA) of the weights from the best epoch on dev.
 from __future__ import annotations
 
 import copy
-import dataclasses
 import functools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -23,22 +21,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.card import ranked_by
-from core.checkpoint import save
-from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
-from core.evaluation.predict import feature_vectors, probabilities
+from core.evaluation.predict import probabilities
 from core.evaluation.scores import summary
 from core.json_types import JsonObject
-from core.models import PairModel, build
+from core.models import build
 from core.models.features import PairFeatures
 from core.progress import bar
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
-from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
-from trainers import card, linear, resume
+from trainers import card, resume
+from trainers.finished import card_of, finish
 from trainers.kept_epochs import KeptEpochs
 from trainers.precision import used_precision
 from trainers.processes import check_agreement
@@ -55,8 +50,8 @@ from trainers.set_up import (
     start,
     start_from,
 )
-from trainers.teaching import needed, targets, teachers_of
-from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
+from trainers.teaching import targets, teachers_of
+from trainers.trained_words import StartVectors, TrainedWords, frequent
 from trainers.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -85,7 +80,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     run = ready(recipe, data, words, options)
     run.enter()
     run.fit()
-    return run.finish(own_words)
+    return finish(run, own_words)
 
 
 def ready(
@@ -276,7 +271,7 @@ class TrainingRun:
         self.loss.zero_()
         self.row_chances.end_epoch(progress.epoch, write=self.fabric.is_global_zero)
         if self.fabric.is_global_zero:
-            self.kept_epochs.add(self.average, progress.epoch, lambda: self._card({self.recipe.dev.name: scores}))
+            self.kept_epochs.add(self.average, progress.epoch, lambda: card_of(self, {self.recipe.dev.name: scores}))
         self.keep()
         self.report(progress.seconds)
         return True
@@ -350,120 +345,6 @@ class TrainingRun:
     def stopped_early(self) -> bool:
         """Whether dev has not improved for as many epochs as the recipe's patience allows."""
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
-
-    def finish(self, own_words: bool) -> JsonObject:
-        """Rounds the best epoch's weights to float16, evaluates them, writes the folder and deletes the state."""
-        written: JsonObject = {}
-        if self.fabric.is_global_zero:
-            self.average.load_state_dict(self.kept_weights())
-            round_weights(self.average)
-            classifiers = self.choose_classifier() if self.recipe.linear else {}
-            if own_words:
-                if isinstance(self.average, TrainedWords):
-                    tuned = self.recipe.tune_words > 0
-                    self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words, tuned)
-                self.average, self.words = fold(self.average, self.words)  # type: ignore[arg-type]
-                self.vectors = self.data.vocabulary.matrix(WordReader(self.words)).to(self.fabric.device)
-            results = {}
-            for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
-                chances = probabilities(
-                    self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels)
-                )
-                results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups, self.recipe.right_class)
-                if self.recipe.task == "fact checking":
-                    results[name] |= self.with_evidence(data, chances)
-            text = self._card(results) | classifiers
-            written = save(self.options.out, self.average, text, self.words if own_words else None)
-            self.kept_epochs.finish()
-            self.row_chances.finish(self.progress.epoch)
-            (self.options.out / resume.FILE).unlink(missing_ok=True)
-        self.fabric.barrier()
-        return written
-
-    def kept_weights(self) -> dict[str, Tensor]:
-        """The best epoch's weights, or their mean with those of the recipe's ``init``."""
-        share = self.recipe.init_share
-        if not share:
-            return self.best
-        start = needed(self.recipe.init, self.options.out).model.state_dict()
-        return {name: torch.lerp(value, start[name].to(value), share) for name, value in self.best.items()}
-
-    def _card(self, results: Mapping[str, object]) -> JsonObject:
-        """The checkpoint's card without the fields added by :func:`core.checkpoint.save` (checksum, sizes, version)."""
-        recipe, data, progress = self.recipe, self.data, self.progress
-        assert isinstance(self.average, PairModel)
-        first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
-        sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
-        return {
-            "name": recipe.name,
-            "title": recipe.title,
-            "architecture": recipe.architecture,
-            "config": dataclasses.asdict(self.average.config),
-            "task": recipe.task,
-            "labels": list(recipe.labels),
-            "ranked_by": ranked_by({"labels": list(recipe.labels)}) if data.dev.groups else None,
-            "roles": {"first": first, "second": second, "judged": recipe.judged},
-            "words": {"name": self.words.name, "sha256": self.words.sha256},
-            "licence": recipe.licence,
-            "notes": recipe.notes,
-            "paper": recipe.paper,
-            "recipe": recipe.to_dict(),
-            "seed": recipe.seed,
-            "data": list(data.listed),
-            "token_limits": recipe.token_limits,
-            "init": recipe.init
-            and {"name": recipe.init, "sha256": needed(recipe.init, self.options.out).card["sha256"]},
-            "teachers": [
-                {"name": Path(name).name, "sha256": teacher.card["sha256"]}
-                for name, teacher in zip(recipe.teachers, self.teachers, strict=True)
-            ],
-            "epochs": progress.history,
-            "best_epoch": progress.best_epoch,
-            "results": results,
-            "typical_length": {role: int(np.percentile(lengths, 99)) for role, lengths in sides.items()},
-            "training": {
-                "seconds": round(progress.seconds, 1),
-                "steps": progress.step,
-                "device": card.device_name(self.fabric.device),
-                "processes": self.fabric.world_size,
-                "threads": torch.get_num_threads(),
-                "precision": self.precision,
-                "precision_asked": self.options.precision,
-                "torch": torch.__version__,
-                "command": self.options.command,
-            },
-        }
-
-    def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
-        """Accuracy on claims with annotated evidence (all classes but the last), and the share of claims whose evidence
-        is truncated."""
-        own = data.labels < len(self.recipe.labels) - 1
-        right = (chances.argmax(1) == data.labels)[own].double().mean()
-        limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)
-        cut = (data.lengths[-1] >= limit).mean() if data.contexts else 0.0
-        return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
-
-    def choose_classifier(self) -> dict[str, object]:
-        """Gives the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
-
-        Returns its name and the dev scores of all candidates, for the card.
-        """
-        dev, train, device = self.data.dev, self.data.train, self.fabric.device
-        gold, required = dev.labels.numpy(), self.recipe.linear_classifier
-        own: nn.Linear = self.average.classifier  # type: ignore[assignment]
-        candidates = [linear.NamedLinear("network", own.weight.detach().cpu(), own.bias.detach().cpu())]
-        features = feature_vectors(self.average, self.train_set, self.vectors)
-        if required != "network":
-            candidates += linear.fitted(features, train.labels, train.weights, required)
-        seen = feature_vectors(self.average, self.dev_set.to(device), self.vectors)
-        right = self.recipe.right_class
-        scores = {c.name: summary(gold, c.probabilities(seen), dev.groups, right) for c in candidates}
-        name = required or max(scores, key=lambda name: next(iter(scores[name].values())))
-        classifier = next(c for c in candidates if c.name == name)
-        with torch.no_grad():
-            own.weight.copy_(classifier.weight)
-            own.bias.copy_(classifier.bias)
-        return {"classifier": name, "classifiers": scores}
 
     def bar(self, batches: Sequence[np.ndarray]) -> tqdm[NoReturn]:
         """A progress bar over the pairs of all epochs, with pairs per second and time left."""

@@ -78,6 +78,7 @@ def one_run(
     if (not needs_dev or (options.out / DEV).is_file()) and (done := resume.finished(options.out, recipe)):
         return done
     from trainers import loop  # importing Fabric takes over a second
+    from trainers.finished import finish
 
     data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
     data, rows = cut(data) if cut else (data, np.arange(len(data.dev)))
@@ -86,7 +87,7 @@ def one_run(
     run = loop.ready(recipe, data, words, options)
     run.enter()
     run.fit()
-    card = cast(Card, run.finish(own))
+    card = cast(Card, finish(run, own))
     _keep_dev(run, rows)
     return card
 

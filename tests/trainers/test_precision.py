@@ -85,7 +85,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
     """Started on a processor with bf16 and resumed on a laptop."""
     out = tmp_path / "run"
     with monkeypatch.context() as stopped:
-        stopped.setattr(loop.TrainingRun, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        stopped.setattr(loop, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         native(True)
         assert train(data, out) == 130
     native(False)
