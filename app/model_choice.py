@@ -44,7 +44,7 @@ def offered(
     holds come last; ``unreadable`` includes those whose card cannot be read, so that selecting one shows the problem.
 
     The order follows the cards' ``listed``, then the name: the :data:`RECOMMENDED` first models of a task come first,
-    then the others by architecture; models for lessons come last. The visitor's own adapted models follow the
+    then the others by architecture; models for lessons come last. The visitor's own models follow the
     default."""
     places: dict[str, tuple[bool, float, str]] = {}
     own = own_models.known()

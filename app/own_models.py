@@ -1,5 +1,5 @@
-"""The adapted models that this browser session knows by their names, which no list shows to others; and its key as a
-maker of models and of rooms."""
+"""The visitor's own models: those that they made, and those that this browser session knows by their unlisted names;
+and their key as a maker of models and of rooms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import login
 from app.api.guard import TOKEN
-from core.checkpoint.unlisted import base_of, folder_of
+from core.checkpoint import available
+from core.checkpoint.unlisted import base_of, folder_of, is_made_by, made_by, saved_by
 
 _KEY, _MADE, _SECRET = "own models", "models made", "key of the maker of models"
 MOST = 20
@@ -28,7 +29,8 @@ def maker() -> str:
 
 
 def known() -> dict[str, Path]:
-    """The session's adapted models that still exist, newest first, with those that the page's address names."""
+    """The visitor's own models: unlisted ones that still exist, with those that the page's address names, and saved
+    ones; newest first."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return {}
     names: list[str] = st.session_state.setdefault(_KEY, [])
@@ -36,8 +38,10 @@ def known() -> dict[str, Path]:
         for name in value.split(","):
             if base_of(name) and name not in names:
                 names.append(name)
-    folders = {name: folder_of(name) for name in names[:MOST]}
-    return {name: path for name, path in folders.items() if path is not None and (path / "card.json").is_file()}
+    folders = {name: folder_of(name) for name in dict.fromkeys([*names, *made_by(maker())][:MOST])}
+    unlisted = {name: path for name, path in folders.items() if path is not None and (path / "card.json").is_file()}
+    listed = available()
+    return unlisted | {name: path for name, path in saved_by(maker()).items() if listed.get(name) == path}
 
 
 def add(name: str) -> None:
@@ -48,8 +52,9 @@ def add(name: str) -> None:
 
 
 def made(name: str) -> bool:
-    """Whether the session made this model, and did not only open it by a link."""
-    return name in st.session_state.get(_MADE, ())
+    """Whether the visitor made this model, and did not only open it by a link."""
+    folder = available().get(name)
+    return name in st.session_state.get(_MADE, ()) or (folder is not None and is_made_by(folder, maker()))
 
 
 def forget(name: str) -> None:

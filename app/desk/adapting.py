@@ -96,7 +96,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         _which_reader(dataset, divided, names[:_READERS])
     done = "trained" if all_weights else "adapted"
     page_style.note(
-        f"The {done} model is kept for a day, and only this session lists it. As all visitors see all runs, whoever "
+        f"The {done} model is kept for a day, and only you find it in lists. As all visitors see all runs, whoever "
         "opens this one can open the model, too."
     )
 
@@ -104,7 +104,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         annotator.claim(held_out_rows(dataset, divided).sha256)
         if all_weights:
             return training.training(training.plan_for(dataset, divided, base, cards[base], roles, own_models.maker()))
-        return adaptation(dataset, divided, base, roles)
+        return adaptation(dataset, divided, base, roles, own_models.maker())
 
     label = "Train and test" if all_weights else "Adapt and test"
     if st.button(label, type="primary", disabled=base is None or JOB in st.session_state):

@@ -223,7 +223,8 @@ def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequen
     name = name or new_name(base.name)
     settings = {"pull": pull, "keep": KEEP}
     adapted = assembled(base, examples, fitted(base, examples, pull).linear, settings, name=name)
-    save_unlisted(name, adapted, to_csv(corrections), [one.pair for one in corrections])
+    learned, maker = [one.pair for one in corrections], own_models.maker()
+    save_unlisted(name, adapted, to_csv(corrections), learned, maker)
     own_models.add(name)
     return name
 
@@ -325,7 +326,7 @@ def _slider(
 ) -> None:
     def pulled(chosen: str) -> None:
         name = page.state.model or ""
-        mine = name in own_models.known()
+        mine = bool(base_of(name)) and own_models.made(name)
         try:
             saved = _save(base, examples, float(chosen), corrections, name if mine else "")
         except UserError as error:  # the disk is full

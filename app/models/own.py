@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import zipfile
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from app.page_state.session import PageSession
 from core.adaptation.corrections import from_csv, to_lines
 from core.card import Card
 from core.checkpoint import CheckpointError, available, epochs
-from core.checkpoint.unlisted import PAIRS, base_of, is_made_by, remove, rename, save_as, saving
+from core.checkpoint.unlisted import PAIRS, base_of, disown, remove, rename, save_as, saving
 from core.errors import UserError
 from core.files import FileError
 from core.wording import capital, counted
@@ -54,6 +55,8 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
             page_style.notice([f"{capital(str(error)).rstrip('.')}."])
             return
     own_models.forget(name)
+    with contextlib.suppress(OSError, ValueError, FileError):  # the list has both then
+        disown(folder)
     page.set(page.state.updated(model=new))
     st.rerun()
 
@@ -82,7 +85,7 @@ def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     if base_of(name):
         page_style.note("Unlisted: only who has its link can open it, for a day.")
         save(page, name, folder)
-    if own_models.made(name) or is_made_by(folder, own_models.maker()):
+    if own_models.made(name):
         _rename_or_delete(page, name, card, folder)
     if "base" in card:
         _adapt_again(card, folder)

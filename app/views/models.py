@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import charts, page_style
+from app import charts, own_models, page_style
 from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows, titles
 from app.models import card as lines
 from app.models import guest, own, sizes, table
@@ -96,11 +96,11 @@ def _shown_on(name: str, card: Card) -> None:
 
 
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
-    """All models by task, and a button that times their explanations: it loads every model, so nobody has to wait for
-    it, or for a model that it has pushed out of memory, who did not ask."""
+    """All models by task, the visitor's own on top, and a button that times their explanations: it loads every model,
+    so nobody has to wait for it, or for a model that it has pushed out of memory, who did not ask."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
-    rows, shown = {}, titles(models)
-    for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
+    rows, shown, mine = {}, titles(models), own_models.known()
+    for name in sorted(cards, key=lambda name: (name not in mine, tasks.index(str(cards[name]["task"])))):
         try:
             rows[name] = table.row(name, shown[name], cards[name], models[name].folder)
         except Exception as error:  # a user's card may contain anything

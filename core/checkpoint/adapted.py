@@ -23,7 +23,7 @@ from core.checkpoint.files import CARD_VERSION, CLASSIFIER, files_state, read_ca
 from core.checkpoint.learned import NAME, tensor_of
 from core.checkpoint.memory import loaded
 from core.checkpoint.unlisted import PAIRS as PAIRS
-from core.checkpoint.unlisted import folder_of, remove_old
+from core.checkpoint.unlisted import checksum, folder_of, remove_old
 from core.errors import CheckpointError
 from core.files import FileError, json_text, read_bounded, read_json, whole_folder
 from core.json_types import JsonMapping
@@ -93,16 +93,18 @@ def save_adapted(
 
 
 def save_unlisted(
-    name: str, checkpoint: Checkpoint, pairs: str = "", learned: Sequence[tuple[str, str]] = ()
+    name: str, checkpoint: Checkpoint, pairs: str = "", learned: Sequence[tuple[str, str]] = (), maker: str = ""
 ) -> Checkpoint:
-    """Writes an adapted checkpoint under an unlisted ``name`` for a day; see :func:`save_adapted`. Raises
-    CheckpointError, without the folder on the server, if it cannot be written: then nothing changes."""
+    """Writes an adapted checkpoint under an unlisted ``name`` for a day; see :func:`save_adapted`. ``maker``: the key
+    of who finds it in lists. Raises CheckpointError, without the folder on the server, if it cannot be written: then
+    nothing changes."""
     remove_old()
     folder = folder_of(name)
     if folder is None:
         raise CheckpointError(f"{name[:60]} cannot be the name of a folder: rename its base to letters and digits")
     try:
-        return save_adapted(folder, replace(checkpoint, card={**checkpoint.card, "name": name}), pairs, learned)
+        card = cast(Card, {**checkpoint.card, "name": name, **({"maker": checksum(maker)} if maker else {})})
+        return save_adapted(folder, replace(checkpoint, card=card), pairs, learned)
     except FileError as error:
         raise CheckpointError(
             "the adapted model cannot be written, perhaps because the server’s disk is full: free space on it, and "

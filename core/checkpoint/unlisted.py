@@ -2,12 +2,13 @@
 
 An unlisted one is opened by whoever knows its name, ``BASE~TOKEN``. The token cannot be guessed, and the base remains
 readable from a link to a checkpoint that has been removed since. All servers that share the folder of runs share them.
-A saved one belongs to its maker, whose key is stored as a checksum on its card.
+Both belong to their maker, whose key is stored as a checksum on their card.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -64,6 +65,28 @@ def unlisted() -> list[Path]:
         return []
 
 
+def made_by(maker: str) -> list[str]:
+    """The names of the unlisted checkpoints of a maker, newest first; ``maker``: the key."""
+    found, own = list[tuple[int, str]](), checksum(maker)
+    for folder in unlisted():
+        with contextlib.suppress(OSError):  # it is being trained, or was removed meanwhile
+            changed = (folder / "card.json").stat().st_mtime_ns
+            name, theirs = _name_and_maker(folder, changed)
+            if theirs == own and folder_of(name) == folder:
+                found.append((changed, name))
+    return [name for _, name in sorted(found, reverse=True)]
+
+
+@functools.lru_cache(maxsize=1000)
+def _name_and_maker(folder: Path, changed: int) -> tuple[str, str]:
+    """From the card of an unlisted checkpoint. Cached, because every list of models asks."""
+    try:
+        card = read_json(folder / "card.json")
+        return str(card.get("name", "")), str(card.get("maker", ""))
+    except ValueError:
+        return "", ""
+
+
 def remove_old() -> None:
     """Removes unlisted checkpoints, and trainings that have not got on, after a day."""
     for folder in unlisted():
@@ -111,6 +134,16 @@ def save_as(unlisted: Path, name: str, title: str, maker: str, *, with_pairs: bo
     return folder
 
 
+def saved_by(maker: str) -> dict[str, Path]:
+    """The models that a visitor saved, by name, newest first."""
+    try:
+        folders = [folder for folder in saved_models().iterdir() if is_made_by(folder, maker)]
+        ordered = sorted(folders, key=lambda folder: (folder / "card.json").stat().st_mtime, reverse=True)
+    except (OSError, DeskError):
+        return {}
+    return {folder.name: folder for folder in ordered}
+
+
 def is_visitors(name: str, folder: Path) -> bool:
     """Whether the model listed as ``name`` was made by a visitor of this server."""
     with contextlib.suppress(DeskError):
@@ -119,9 +152,10 @@ def is_visitors(name: str, folder: Path) -> bool:
 
 
 def is_made_by(folder: Path, maker: str) -> bool:
-    """Whether a visitor saved this model."""
+    """Whether a visitor made this model, saved or not; ``maker``: the visitor's key."""
     try:
-        return folder.parent == saved_models() and read_json(folder / "card.json").get("maker") == checksum(maker)
+        ours = folder.parent in (saved_models(), shared_folder() / "adapted")
+        return ours and read_json(folder / "card.json").get("maker") == checksum(maker)
     except (OSError, ValueError, DeskError):
         return False
 
@@ -135,6 +169,12 @@ def rename(folder: Path, title: str) -> None:
 
 def _retitle(folder: Path, title: str) -> None:
     write_whole(folder / "card.json", json_text(read_json(folder / "card.json") | {"title": title}))
+
+
+def disown(folder: Path) -> None:
+    """Takes an unlisted checkpoint off its maker's list, because it has been saved. Raises FileError."""
+    card = read_json(folder / "card.json")
+    write_whole(folder / "card.json", json_text({key: value for key, value in card.items() if key != "maker"}))
 
 
 def remove(folder: Path) -> None:

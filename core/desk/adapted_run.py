@@ -133,10 +133,10 @@ def held_out_rows(dataset: Dataset, divided: Division) -> Dataset:
     return replace(dataset, name=f"{dataset.name}{HELD_OUT}", rows=kept, sha256=sha256, source=whole)
 
 
-def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[str, str]) -> Job:
+def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[str, str], maker: str = "") -> Job:
     """A job that adapts the checkpoint named ``base`` to the training rows, and makes a run of the held-out ones. The
     adapted checkpoint is unlisted; a cancelled or failed job leaves none. ``roles``: other names of the first and
-    second text."""
+    second text; ``maker``: see :func:`core.checkpoint.adapted.save_unlisted`."""
     run = held_out_rows(dataset, divided)
     read = len(divided.train) + len(divided.held_out)
 
@@ -146,7 +146,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
         before = {*store.unfinished()}
         try:
             learned = _pairs(dataset, divided, divided.train)[0]
-            save_unlisted(name, adapted, learned=learned)
+            save_unlisted(name, adapted, learned=learned, maker=maker)
             job.doing, job.done = "predicting", read
             sha256 = predict_with(job, run, name, {})
             keep_beside(run.sha256, sha256, beside)

@@ -307,7 +307,7 @@ def _history(run: Path) -> tuple[Epoch, ...]:
 
 def _publish(plan: Plan, run: Path) -> None:
     """Moves the finished checkpoint out of the folder of its training. Raises FileError."""
-    card = read_json(run / "card.json") | {"name": plan.name}
+    card = read_json(run / "card.json") | {"name": plan.name, "maker": plan.maker}
     with whole_folder(plan.folder, last="card.json") as scratch:
         shutil.copyfile(run / "weights.safetensors", scratch / "weights.safetensors")
         with contextlib.suppress(FileNotFoundError):  # of a training that was begun before it was recorded

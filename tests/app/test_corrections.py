@@ -27,7 +27,9 @@ WRONG = [
 
 
 @pytest.fixture
-def adapted(own_desk):
+def adapted(own_desk, monkeypatch):
+    """Explore with an adapted model; its maker is Ann."""
+    monkeypatch.setattr(own_models, "maker", lambda: "browser of Ann")  # AppTest has no cookies
     link = {"model": "test-light", "first": WRONG[0].first, "second": WRONG[0].second}
     app = open_view("explore", **link, corrections=to_lines(WRONG))
     assert not app.exception and "1 correction of other classes or texts are not for this model" in texts(app)
@@ -92,7 +94,19 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
         assert adapted.select_slider[0].proto.id == slider.proto.id, "a new widget would take the keyboard’s focus away"
     assert load_named(name).card["adaptation"]["pull"] == float(other)
 
+    # Its maker finds it on top of the lists after a reload, too; the pull of a link's visitor makes another.
+    again = open_view("explore", model="test-light")
+    assert (
+        next(box for box in again.selectbox if box.label == "Model").options[1].startswith("Test light + 2 corrections")
+    )
+    assert open_view("models").dataframe[0].value["title"][0].startswith("Test light + 2 corrections")
+    monkeypatch.setattr(own_models, "maker", lambda: "browser of Bob")
+    visitor = open_view("explore", model=name, first="a dog", second="a cat")
+    visitor.select_slider[0].set_value("0.1").run()
+    assert base_of(query(visitor)["model"]) == "test-light" and query(visitor)["model"] != name
+
     # A link opens it for a visitor who has none of it, and no list of theirs shows it to another.
+    monkeypatch.setattr(own_models, "maker", lambda: "browser of Cleo")
     visitor = open_view("explore", model=name, first="a dog", second="a cat")
     assert (
         not visitor.exception
@@ -132,7 +146,6 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
 
 def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapted, drawn, monkeypatch):
     name = query(adapted)["model"]
-    monkeypatch.setattr(own_models, "maker", lambda: "browser of Ann")  # AppTest has no cookies
     for wrong, says in (("../x", "a name has up to 60 letters"), ("test-light", "there is a model named test-light")):
         box = next(box for box in adapted.text_input if box.label.startswith("Save it for all"))
         box.set_value(wrong)
@@ -155,6 +168,11 @@ def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapt
         patched.setattr("app.pair_form.available", lambda: next(listed, available()))
         visitor = open_view("explore", model="test-light", first="a dog", second="a cat")
     assert not visitor.exception and "“test-light” has been deleted: choose another" in str(drawn(visitor)["notices"])
+
+    # In her lists, the saved one is on top, and takes the place of the other.
+    again = open_view("models")
+    assert again.dataframe[0].value["title"][0] == "my-model"
+    assert not any("2 corrections" in title for title in again.dataframe[0].value["title"])
 
     card = open_view("models", model=name)
     assert not [one for one in card.button if one.label == "Rename"], "a link alone does not make one its maker"

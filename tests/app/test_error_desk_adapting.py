@@ -14,7 +14,7 @@ from app.desk import adapting, choosing
 from app.page_state.explore import ExploreState
 from core import training_progress
 from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_card, title_of
-from core.checkpoint.unlisted import TRAINING, base_of, folder_of, new_name
+from core.checkpoint.unlisted import TRAINING, base_of, folder_of, made_by, new_name
 from core.data import read
 from core.data.corrected import NewLabel
 from core.desk import source, store, trainer, training
@@ -324,7 +324,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     again = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["stop"]
     again.run()
-    assert again.written and len(store.runs()) == 1 and (again.plan.folder / "card.json").is_file()
+    assert again.written and len(store.runs()) == 1 and made_by("login Ann") == [again.plan.name]
     none = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["full"]
     none.cancelled = True
