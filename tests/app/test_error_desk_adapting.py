@@ -324,7 +324,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     again = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["stop"]
     again.run()
-    assert again.written and len(store.runs()) == 1 and made_by("login Ann") == [again.plan.name]
+    assert again.written and len(store.runs()) == 1 and made_by("login Ann") == [again.plan.name, job.plan.name]
     none = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     steps[:] = ["full"]
     none.cancelled = True
