@@ -35,7 +35,7 @@ def me(monkeypatch, tmp_path):
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)
     monkeypatch.setattr(own_models, "maker", lambda: "me")
-    monkeypatch.setattr(rounds, "tested", lambda base: None)  # in the background, but not for nothing
+    monkeypatch.setattr(rounds, "read_ahead", lambda base: None)  # in the background, but not for nothing
     return tmp_path
 
 
