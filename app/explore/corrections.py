@@ -1,4 +1,4 @@
-"""Corrected verdicts: a tray of pairs with the right class, a model adapted to them, and what that changed."""
+"""Corrected verdicts: a tray of pairs with the right class, and a model adapted to them."""
 
 from __future__ import annotations
 
@@ -7,54 +7,37 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-from torch import Tensor
 
 from app import own_models, page_style
-from app.explore import pairs_tried
 from app.explore.answering import Answered
-from app.models import own
 from app.page_state.codec import short
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
 from app.page_state.widgets import folded
 from app.pair_form import digest, once
-from app.panels import lists
 from app.panels.verdict import Correct
 from core.adaptation.adapt import Examples, assembled
-from core.adaptation.corrections import Correction, from_csv, put, to_csv
-from core.adaptation.features import feature_vectors
-from core.adaptation.fits import KEEP, PULLS
+from core.adaptation.corrections import Correction, put, to_csv
+from core.adaptation.fits import KEEP
 from core.adaptation.reading_ahead import read_ahead
 from core.adaptation.what_changed import (
-    Fitted,
-    KindEffect,
     default_pull,
     fitted,
-    learned_with_less,
-    old_classifier,
     suites_are_read,
     tested,
 )
 from core.checkpoint import Checkpoint, load_named
-from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
-from core.checkpoint.unlisted import base_of, new_name
+from core.checkpoint.adapted import origin_of, save_unlisted
+from core.checkpoint.unlisted import new_name
 from core.data import read
 from core.errors import UserError
-from core.evaluation.intervals import wilson
-from core.evaluation.reliability import mcnemar
 from core.evidence import BOTH
-from core.wording import capital, class_names, counted, percent
+from core.wording import capital, class_names, counted
 
 QUOTED = 40
 """Length limit in characters of a sentence in the tray."""
-MOST_KINDS = 3
-"""Rows in each of the lists of losses and gains: the verdict below should stay in sight."""
-MOST_ROWS = 2_000
-"""Rows of a file on which an adapted model is tested at once: the Error desk takes more."""
-_PULL, _OPENED, _TESTED = "pull of the corrections", "opened corrections", "tested file of corrections"
+_OPENED = "opened corrections"
 
 
 def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
@@ -63,10 +46,11 @@ def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
     if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2 or page.epoch:
         return None
     said = next((one.label for one in page.corrections if one.pair == _texts(page, checkpoint)), "")
-    return Correct(_names(checkpoint), said if said in checkpoint.labels else "")
+    return Correct(names_of(checkpoint), said if said in checkpoint.labels else "")
 
 
-def _names(checkpoint: Checkpoint) -> Mapping[str, str]:
+def names_of(checkpoint: Checkpoint) -> Mapping[str, str]:
+    """The classes' names on screen."""
     sides = (checkpoint.roles["first"], checkpoint.roles["second"])
     shown = class_names(checkpoint.labels, checkpoint.roles["judged"] if checkpoint.judged != BOTH else sides[1])
     return dict(zip(checkpoint.labels, shown, strict=True))
@@ -86,7 +70,7 @@ def choose(page: PageSession[ExploreState], label: str) -> None:
     page.change(corrections=put(others, Correction(*pair, label)) if label in checkpoint.labels else others)
 
 
-def _usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correction]:
+def usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correction]:
     """The corrections that this model can learn: of its classes, and of pairs or single texts as it reads them."""
     return [one for one in corrections if one.label in base.labels and bool(one.second.strip()) != base.single]
 
@@ -103,12 +87,12 @@ def tray(page: PageSession[ExploreState], answered: Answered) -> None:
         read_ahead(base)
         for place, one in enumerate(listed):
             _entry(page, base, place, one)
-        usable = _usable(listed, base)
-        if len(usable) < len(listed):
-            other = counted(len(listed) - len(usable), "correction")
+        fitting = usable(listed, base)
+        if len(fitting) < len(listed):
+            other = counted(len(listed) - len(fitting), "correction")
             page_style.note(f"{other} of other classes or texts are not for this model.")
-        if usable and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
-            _adapt(page, base, usable)
+        if fitting and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
+            _adapt(page, base, fitting)
 
 
 def files(page: PageSession[ExploreState]) -> None:
@@ -124,13 +108,14 @@ def files(page: PageSession[ExploreState]) -> None:
     )  # fmt: skip
 
 
-def _quoted(pair: tuple[str, str]) -> str:
+def quoted(pair: tuple[str, str]) -> str:
+    """The texts, shortened to :data:`QUOTED` characters each."""
     return " / ".join(short(text, QUOTED) for text in pair if text)
 
 
 def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: Correction) -> None:
     """One correction: its texts, its class to change, and a button that removes it."""
-    listed, names = page.state.corrections, _names(base)
+    listed, names = page.state.corrections, names_of(base)
 
     def change(label: str) -> None:
         page.change(corrections=tuple(Correction(*old.pair, label) if old is one else old for old in listed))
@@ -139,7 +124,7 @@ def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: C
         page.change(corrections=tuple(old for old in listed if old is not one))
 
     with st.container(key=f"correction {place}"):
-        texts = _quoted(one.pair)
+        texts = quoted(one.pair)
         page_style.note(texts)
         row = st.container(horizontal=True, vertical_alignment="center", gap="small")  # columns would stack on a phone
         labels = list(dict.fromkeys([*base.labels, one.label]))
@@ -188,17 +173,17 @@ def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Seque
     """Adapts the model and selects it."""
     try:
         with st.spinner("Learning the corrections …"):
-            _read_suites(base)
-            examples = _examples(base, corrections)
+            read_suites(base)
+            examples = examples_of(base, corrections)
             pull = default_pull(base, examples)
-            name = _save(base, examples, pull, corrections)
+            name = save(base, examples, pull, corrections)
     except UserError as error:
         page.refuse(f"{capital(str(error)).rstrip('.')}.")
         st.rerun()  # the page's sentences are drawn before the sidebar
     _select(page, name)
 
 
-def _read_suites(base: Checkpoint) -> None:
+def read_suites(base: Checkpoint) -> None:
     """Waits for the base's features of the suites, with progress."""
     if suites_are_read(base):
         return
@@ -211,14 +196,14 @@ def _read_suites(base: Checkpoint) -> None:
     shown.empty()
 
 
-def _examples(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
+def examples_of(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
     """The corrections as the base reads them, read once: every run of the page asks for them."""
     key = digest([base.card["sha256"], to_csv(corrections)])
     pairs, labels = [one.pair for one in corrections], [one.label for one in corrections]
     return once("read corrections", key, lambda: Examples.of(base, pairs, labels))
 
 
-def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequence[Correction], name: str = "") -> str:
+def save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequence[Correction], name: str = "") -> str:
     """Saves the adapted model under an unlisted name, by default a new one, and returns the name."""
     name = name or new_name(base.name)
     settings = {"pull": pull, "keep": KEEP}
@@ -232,161 +217,3 @@ def _save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequen
 def _select(page: PageSession[ExploreState], name: str) -> None:
     page.update(model=name)  # only the list of models is new: what was typed meanwhile stays
     st.rerun()  # the whole page
-
-
-def suites_come_late(answered: Answered) -> bool:
-    """Whether :func:`what_changed` may wait for the suites, as after a restart of the server."""
-    return "base" in answered.checkpoint.card and not suites_are_read(origin_of(answered.checkpoint))
-
-
-def what_changed(page: PageSession[ExploreState], answered: Answered, place: DeltaGenerator) -> None:
-    """What an adapted model changed, in this ``place``: its pairs, our test pairs by kind, and the pairs tried in this
-    visit. Open for one that was just made; for a saved one, if its pairs were kept, once the visitor opens it."""
-    adapted = answered.checkpoint
-    kept, unlisted = adapted.folder / PAIRS, bool(base_of(page.state.model or ""))
-    if not kept.is_file():
-        return
-    base, settings = origin_of(adapted), adapted.card.get("adaptation") or {}
-    if adapted.labels != base.labels or "pull" not in settings:
-        return
-    with place, folded("What changed", f"what changed {unlisted}", expanded=unlisted) as is_open:
-        if not is_open:
-            return
-        corrections, pull = from_csv(kept.read_text(encoding="utf-8")), float(settings["pull"])
-        with st.spinner("Testing on our pairs …"):
-            _read_suites(base)
-            examples = _examples(base, corrections)
-            found = fitted(base, examples, pull)
-        page_style.note(found.changed.sentence)
-        missed = found.changed.learned < len(corrections)
-        weaker = [fitted(base, examples, other).changed for other in PULLS if missed and other < pull]
-        if weaker and (said := learned_with_less(found.changed, weaker)):
-            page_style.note(said)
-        _slider(page, base, examples, pull, corrections)
-        _kinds(found.changed.kinds)
-        _pairs("Corrected pairs", base, examples, found, [one.pair for one in corrections])
-        _pairs("Pairs tried", base, examples, found, _tried(base, corrections), changed=True)
-        _file(base, found)
-        both = {"model": base.name, "with": page.state.model or ""}
-        page_style.page_link("compare", both, "Compare both on this pair")
-        if unlisted:
-            own.save(page, page.state.model or "", adapted.folder)
-
-
-def _file(base: Checkpoint, found: Fitted) -> None:
-    """The labelled rows of a file before and after, with those that are wrong now first."""
-    with st.popover("Test on a labelled file"):
-        opened = st.file_uploader("Labelled pairs", ["csv", "tsv", "jsonl"], key=_TESTED, max_upload_size=5)
-        if opened is None:
-            return
-        content = opened.getvalue()
-        key = digest([content.hex(), base.card["sha256"]])
-        try:
-            rows, features = once("tested file", key, lambda: _read(opened.name, content, base))
-        except UserError as error:
-            page_style.notice([f"{capital(str(error)).rstrip('.')}."])
-            return
-        gold = np.array([base.labels.index(one.label) for one in rows])
-        before = old_classifier(base).logits(features).argmax(1).numpy() == gold
-        after = found.linear.logits(features).argmax(1).numpy() == gold
-        shares = [f"{percent(float(right.mean()))} ({_interval(right)})" for right in (before, after)]
-        page_style.note(
-            f"{counted(len(rows), 'row')}: {shares[0]} right before, {shares[1]} now; {int((after & ~before).sum())} "
-            f"fixed, {int((before & ~after).sum())} lost; McNemar’s exact p = {_p(mcnemar(before, after).p)}."
-        )
-        lost = [rows[place] for place in np.flatnonzero(before & ~after)[:MOST_KINDS]]
-        lists.table(
-            ["lost", "label"],
-            [(" / ".join(short(text, QUOTED) for text in one.pair if text), one.label) for one in lost],
-        )
-
-
-def _read(name: str, content: bytes, base: Checkpoint) -> tuple[list[Correction], Tensor]:
-    """The rows of a file that this model can be tested on, at most :data:`MOST_ROWS`, and their features. Raises
-    UserError if there is none."""
-    rows = _usable(read_uploaded(name, content), base)[:MOST_ROWS]
-    if not rows:
-        raise UserError(
-            f"no row of {name} has a label among {', '.join(base.labels)}: choose a file of this model's task"
-        )
-    return rows, feature_vectors(base, [one.pair for one in rows])
-
-
-def _interval(right: np.ndarray) -> str:
-    low, high = wilson(int(right.sum()), len(right))
-    return f"{100 * low:.1f} – {100 * high:.1f}"
-
-
-def _slider(
-    page: PageSession[ExploreState],
-    base: Checkpoint,
-    examples: Examples,
-    pull: float,
-    corrections: Sequence[Correction],
-) -> None:
-    def pulled(chosen: str) -> None:
-        name = page.state.model or ""
-        mine = bool(base_of(name)) and own_models.made(name)
-        try:
-            saved = _save(base, examples, float(chosen), corrections, name if mine else "")
-        except UserError as error:  # the disk is full
-            page.refuse(f"{capital(str(error)).rstrip('.')}.")
-            return
-        if not mine:
-            page.set(page.state.updated(model=saved))
-
-    steps = [f"{one:g}" for one in PULLS]
-    # One widget for all pulls: a new one would take the focus from the keyboard with each step.
-    st.session_state[_PULL] = f"{min(PULLS, key=lambda one: abs(one - pull)):g}"
-    st.select_slider(
-        "Pull towards the old weights: to the left it learns more, to the right it forgets less",
-        steps,
-        format_func=lambda step: f"{steps.index(step) + 1} of {len(steps)}",
-        **page.widget(_PULL, pulled, lambda name: name),
-    )
-
-
-def _kinds(kinds: Sequence[KindEffect]) -> None:
-    """The kinds of test pairs that lost most, then those that gained most."""
-    worse = [one for one in kinds if one.after < one.before][:MOST_KINDS]
-    better = [one for one in reversed(kinds) if one.after > one.before][:MOST_KINDS]
-    rows = [
-        (f"{one.kind}: {_quoted(one.example)}", f"{one.before} of {one.total}", str(one.after), _p(one.p))
-        for one in (*worse, *better)
-    ]
-    lists.table(["test pairs of a kind, and one of them", "right before", "right now", "p (McNemar)"], rows)
-
-
-def _p(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}"
-
-
-def _tried(base: Checkpoint, corrections: Sequence[Correction]) -> list[tuple[str, str]]:
-    corrected = {one.pair for one in corrections}
-    pairs = [(first, "" if base.single else second) for first, second in pairs_tried.tried()]
-    return [pair for pair in dict.fromkeys(pairs) if pair not in corrected and bool(pair[1]) != base.single]
-
-
-def _pairs(
-    title: str,
-    base: Checkpoint,
-    examples: Examples,
-    found: Fitted,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    changed: bool = False,
-) -> None:
-    """Verdicts before and after; ``changed``: only of pairs whose verdict is another now."""
-    if not pairs:
-        return
-    features = once(f"features, {title}", digest([base.card["sha256"], pairs]), lambda: feature_vectors(base, pairs))
-    names = list(_names(base).values())
-    before = old_classifier(base).logits(features).softmax(1)
-    after = found.linear.logits(features).softmax(1)
-    rows = []
-    for pair, old, new in zip(pairs, before, after, strict=True):
-        was, now = int(old.argmax()), int(new.argmax())
-        if not changed or was != now:
-            texts = _quoted(pair)
-            rows.append((texts, *(f"{names[at]} {percent(float(p[at]))}" for at, p in ((was, old), (now, new)))))
-    lists.table([title, "before", "now"], rows)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import components, page_style, panels
 from app.desk import back_link
-from app.explore import answering, candidates, corrections, downloads, drawing, pairs_tried, what_if
+from app.explore import answering, candidates, changes, corrections, downloads, drawing, pairs_tried, what_if
 from app.explore.answering import Answered
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
@@ -59,10 +59,10 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
             partial(answering.answer, cards=cards), "No model is installed: train one with `python -m trainers train`"
         )
         above = st.container()
-        late = answered is not None and corrections.suites_come_late(answered)
+        late = answered is not None and changes.suites_come_late(answered)
         if answered is not None:
             if not late:
-                corrections.what_changed(PAGE, answered, above)
+                changes.what_changed(PAGE, answered, above)
             _draw(answered)
         PAGE.write_link()
         with st.sidebar:
@@ -70,7 +70,7 @@ def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
         if answered is not None:
             _below(answered)
             if late:
-                corrections.what_changed(PAGE, answered, above)
+                changes.what_changed(PAGE, answered, above)
 
 
 def _draw(answered: Answered) -> None:

@@ -110,6 +110,6 @@ def test_a_file_that_may_not_be_read_is_named_without_its_place(opened, tmp_path
     def refuse(path, **options):
         raise PermissionError(13, os.strerror(13), str(path))
 
-    monkeypatch.setattr("app.desk.choosing.read", refuse)
+    monkeypatch.setattr("app.desk.file_choice.read", refuse)
     app = opened("x.csv", "premise,hypothesis,label\na,c,neutral\n")
     assert any("x.csv cannot be read (Permission denied)" in sentence for sentence in sentences(app))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from app.desk import choosing, jobs
+from app.desk import file_choice, jobs
 from core.card import Roles
 from core.checkpoint import available, read_card
 from core.data import DataError, read
@@ -39,11 +39,11 @@ pytestmark = pytest.mark.usefixtures("own_desk")
 def test_an_upload_is_read_only_under_its_own_name_up_to_a_limit():
     text = b"premise,hypothesis,label\na,b,neutral\n"
     for name in ("../../x.csv", "C:\\y\\x.csv"):
-        with choosing._as_file(name, text) as path:
+        with file_choice.as_file(name, text) as path:
             assert (path.name, path.read_bytes()) == ("x.csv", text)
     bomb = gzip.compress(text + b"a,b,neutral\n" * 100_000)
-    with pytest.raises(DataError, match="holds more than 1 MB of text"), choosing._as_file("x.csv.gz", bomb) as path:
-        choosing._recognised(path, 1_000_000)
+    with pytest.raises(DataError, match="holds more than 1 MB of text"), file_choice.as_file("x.csv.gz", bomb) as path:
+        file_choice.recognised(path, 1_000_000)
 
 
 def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path):
@@ -52,17 +52,17 @@ def test_files_are_recognised_or_their_columns_are_asked_for(kept_run, tmp_path)
         for path in (tmp_path / "run").iterdir():
             packed.write(path, f"run/{path.name}")
     for name in ("run", "run.zip"):
-        assert choosing._recognised(tmp_path / name, 10**6).models[1].model == "two"
+        assert file_choice.recognised(tmp_path / name, 10**6).models[1].model == "two"
     with pytest.raises(DeskError, match="unpacks to more than"):
-        choosing._recognised(tmp_path / "run.zip", 1000)
+        file_choice.recognised(tmp_path / "run.zip", 1000)
     (tmp_path / "bad.zip").write_bytes(b"PK")
     with pytest.raises(DeskError, match="is not a readable"):
-        choosing._recognised(tmp_path / "bad.zip", 10**6)
+        file_choice.recognised(tmp_path / "bad.zip", 10**6)
     (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
-    seen = choosing._recognised(tmp_path / "odd.csv", 10**6)
+    seen = file_choice.recognised(tmp_path / "odd.csv", 10**6)
     assert (seen.names, seen.doubtful) == (("claim", "proof"), False)
     pq.write_table(pa.table({"premise": ["a"], "hypothesis": ["b"]}), tmp_path / "data.parquet")
-    assert choosing._recognised(tmp_path / "data.parquet", 10**6).rows[0].second == "b"
+    assert file_choice.recognised(tmp_path / "data.parquet", 10**6).rows[0].second == "b"
 
 
 def zip_of(folder, path, method=zipfile.ZIP_DEFLATED):
@@ -76,10 +76,10 @@ def test_a_damaged_zipped_run_is_named_as_the_user_named_it(kept_run, tmp_path):
     save(kept_run, tmp_path / "run")
     (tmp_path / "run" / model_file(ONE)).write_bytes(b"PAR1")
     with pytest.raises(DeskError, match=r"^my run\.zip is damaged"):
-        choosing._recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
+        file_choice.recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
     (tmp_path / "run" / "run.json").unlink()
     with pytest.raises(DeskError, match=r"there is no run my run\.zip"):
-        choosing._recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
+        file_choice.recognised(zip_of(tmp_path / "run", tmp_path / "my run.zip"), 10**6)
 
 
 def lying(content: bytes, said: int) -> bytes:
@@ -109,7 +109,7 @@ def test_a_zip_that_is_a_trap_is_refused_at_little_cost(kind, tmp_path):
         (tmp_path / name).write_bytes(content)
         tracemalloc.start()
         with pytest.raises(refused, match=r"x\.(zip|xlsx) (is not a readable|is a? ?damaged|unpacks to|holds more)"):
-            choosing._recognised(tmp_path / name, 10_000_000)
+            file_choice.recognised(tmp_path / name, 10_000_000)
         assert tracemalloc.get_traced_memory()[1] < 30_000_000
         tracemalloc.stop()
 
@@ -225,7 +225,7 @@ def test_a_read_only_desk_folder_is_one_sentence_with_its_setting(tmp_path, monk
     with pytest.raises(DeskError) as refused:
         store.adopt(tmp_path / "run")
     with pytest.raises(DeskError, match=setting):
-        choosing._recognised(tmp_path / "run", 10**6)
+        file_choice.recognised(tmp_path / "run", 10**6)
     assert f"set {setting} to a folder that can be" in str(refused.value) and "/proc" not in str(refused.value)
 
 
