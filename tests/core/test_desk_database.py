@@ -109,6 +109,19 @@ def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
     assert tags_by_row(annotations) == {"2": {"other": {"Bob"}}}
 
 
+def test_a_tag_merged_into_a_merged_one_reads_as_the_last_and_cannot_be_given(annotations):
+    for name in ("one", "two", "three"):
+        annotations.add_tag("Ann", name)
+    annotations.give("Ann", FILE, "1", "one")
+    annotations.merge_tags("Ann", "one", "two")
+    annotations.merge_tags("Ann", "two", "three")
+    assert tags_by_row(annotations) == {"1": {"three": {"Ann"}}}
+    assert annotations.taxonomy()[-1].merged == ("one", "two")
+    for gone in ("one", "two"):
+        with pytest.raises(DeskError, match="there is no tag"):
+            annotations.give("Bob", FILE, "2", gone)
+
+
 def test_a_tags_capitals_can_be_changed_and_changed_back(annotations):
     annotations.add_tag("Ann", "Negation")
     annotations.rename_tag("Ann", "Negation", "negation")

@@ -197,6 +197,11 @@ def test_tags_go_out_by_row_and_annotator(run, annotations):
 
 
 @pytest.mark.slow
+def test_a_report_says_how_many_rows_have_a_label(run):
+    rows = [replace(row, label=None) if at < 2 else row for at, row in enumerate(run.dataset.rows)]
+    assert "; 4 of 6 rows have a label" in report(with_rows(run, rows), "", [], [], [], "all rows")
+
+
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
     known = open_table(run, known=lambda word: True)
     scores = scored(run, 0, known)

@@ -7,8 +7,11 @@ import pytest
 
 from core.desk.filters import rows_of
 from core.desk.findings import findings
+from core.desk.found_slices import FoundSlice, Search
+from core.desk.slices import Slice, SliceScore
 from core.desk.table import open_table
-from tests.core.made_up_runs import made_up_run, stored, with_rows
+from core.evaluation.intervals import wilson
+from tests.core.made_up_runs import ONE, made_up_run, predictions, stored, with_rows
 from tests.core.test_desk_slices import planted
 
 
@@ -29,6 +32,44 @@ def test_a_finding_counts_the_rows_of_its_filter():
     for finding in slices:
         count = int(re.search(r"n = ([\d,]+)", finding.sentence)[1].replace(",", ""))
         assert count == rows_of(finding.expression, table).sum(), finding.sentence
+
+
+def test_the_most_frequent_error_has_its_share_its_interval_and_its_rows(tmp_path):
+    run = made_up_run(tmp_path)
+    chances = [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]]
+    rows = [replace(row, label=None) if at == 5 else row for at, row in enumerate(run.dataset.rows)]
+    run = with_rows(run, rows, (predictions("one", chances, ONE), run.models[1]))
+    table = open_table(run, known=bool)
+    error = findings(run, table)[1]
+    low, high = (f"{100 * bound:.1f}" for bound in wilson(2, 3))
+    assert error.sentence.replace("\u00a0", " ") == (
+        "The most frequent error of A (The one) is to predict entailment where the label is neutral: 2 of 3 errors, "
+        f"66.7 % ({low} % – {high} %)."
+    )
+    assert {*error.examples} == {2, 4} == {*rows_of(error.expression, table).nonzero()[0].tolist()}
+
+
+def test_slices_come_by_weight_those_of_most_rows_later_and_those_of_predictions_last(tmp_path, monkeypatch):
+    run = made_up_run(tmp_path)
+
+    def one(dimension, expression, weight, score=0.2):
+        known = SliceScore(Slice(dimension, "x", expression, 2), 2, score, 0.1, 0.9, 0.5, weight, 0.01, 0.01)
+        return FoundSlice(known, known, holds=expression != "not negation")
+
+    confirmed = (
+        one("negation", "negation", 1),
+        one("most", 'id != "1e"', 5),
+        one("prediction of A", "A = contradiction", 9, score=0.9),
+        one("gold label", "gold = neutral", 3),
+        one("not held", "not negation", 8, score=0.9),
+    )
+    nothing = Search((), 1, 1, 1)
+    monkeypatch.setattr(
+        "core.desk.findings.search", lambda run, model, table: nothing if model else Search(confirmed, 5, 3, 3)
+    )
+    told = [one.sentence for one in findings(run, open_table(run, known=bool)) if "held_back" in one.expression]
+    assert [said.split(":")[0] for said in told] == ["Gold label", "Negation", "Most", "Prediction of A"]
+    assert "30.0 points lower" in told[0] and "40.0 points higher" in told[3]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from core.desk.slices import Items
 from core.evaluation import intervals
 from core.evaluation.intervals import bootstrap_mean, paired_difference, wilson
 from core.evaluation.reliability import mcnemar, reliability
-from core.wording import counted, percent
+from core.wording import counted, duration, percent, points, told_apart
 from tests.core.made_up_runs import made_up_run, predictions, stored, table_of_cells, with_rows
 
 
@@ -74,6 +74,27 @@ def test_calibration_error_by_hand():
     assert reliability(np.array([1.0, 1.0]), np.array([True, True])).ece == 0
     # A bin holds its upper bound: 3/15 lies in the third.
     assert reliability(np.array([0.2]), np.array([True])).bins[0].high == pytest.approx(0.2)
+
+
+def test_differences_are_in_points():
+    told = {0.01: "1.0 percentage point", -0.1: "10 percentage points", 0.003: "0.3 percentage points"}
+    assert {difference: points(difference) for difference in told} == told
+
+
+def test_durations_and_equal_names_are_told_apart():
+    told = {
+        0.01: "0.1 s",
+        0.94: "0.9 s",
+        50: "50 s",
+        89: "89 s",
+        90: "2 minutes",
+        5_300: "88 minutes",
+        5_400: "2 hours",
+    }
+    assert {seconds: duration(seconds) for seconds in told} == told and duration(3_600 * 24) == "24 hours"
+    names = {"abc": "x", "abd": "x", "abe": "y"}
+    assert told_apart(names, 2) == {"abc": "x (ab)", "abd": "x (ab)", "abe": "y"}
+    assert told_apart(names) == {"abc": "x (abc)", "abd": "x (abd)", "abe": "y"}
 
 
 def test_a_bins_filter_selects_its_rows():

@@ -37,6 +37,10 @@ def known(tmp_path):
             "A = entailment and gold = contradiction and A.right",
             ["“A.right” rules out the 1 row that the conditions before it keep; without it, 1 row would be left."],
         ),
+        (
+            "gold = contradiction and A = neutral and A.p > 99 and A.right",
+            ["No row has “A.p > 99”; without it, 0 rows would be left."],
+        ),
         ("A.p / negation_logic > 0", ["“negation_logic” is 0 in 4 rows: a division by it has no value there."]),
         ("1 / (negation_logic + 0) > 9", ["A divisor is 0 in 4 rows: a division by it has no value there."]),
     ],

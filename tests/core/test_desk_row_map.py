@@ -60,12 +60,20 @@ def test_the_map_is_kept_and_the_nearest_rows_have_the_largest_cosine(run, monke
     near = known.nearest(vector, missing)
     best = np.sort(features[known.rows] @ features[missing])[::-1][:5]
     assert [cosine for _, cosine in near] == pytest.approx(best.tolist(), abs=2e-3)
-    assert [features[row] @ features[missing] for row, _ in near] == pytest.approx(best.tolist(), abs=2e-3)
     inside = int(known.rows[3])
     assert inside not in [row for row, _ in known.nearest(known.vector_of(inside), inside)]
     again = map_job(run, 0, "tiny")
     again.run()
     assert (stored(run, 0).positions == known.positions).all()
+
+
+def test_near_rows_are_told_by_their_place_in_the_file():
+    vectors = np.array([[1, 0], [0.6, 0.8], [0, 1], [0.8, 0.6]], np.float16)
+    known = RowMap(np.array([2, 5, 6, 9]), vectors, np.zeros((4, 2), np.float32))
+    near = known.nearest(np.array([1.0, 0.0]), 2)
+    assert [row for row, _ in near] == [9, 5, 6]
+    assert [cosine for _, cosine in near] == pytest.approx([0.8, 0.6, 0], abs=1e-3)
+    assert known.vector_of(5).tolist() == vectors[1].tolist() and known.vector_of(1) is None
 
 
 def test_a_selection_becomes_a_filter_that_holds_all_of_it(run, monkeypatch):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import os
 import shutil
 from dataclasses import replace
 
@@ -18,8 +19,9 @@ from core.data.picked import Picked
 from core.data.stream import seen_in
 from core.desk import folders, row_index, store
 from core.desk.filters import rows_of
+from core.desk.folders import FACTS
 from core.desk.leakage import without_leaks
-from core.desk.prediction import prediction
+from core.desk.prediction import predict_parts, prediction
 from core.desk.row_index import RowIndex, distinct
 from core.desk.run import Run, fitting
 from core.desk.run_folder import DATA, TRUNCATED, header_of, load, model_file, read_header, table_of
@@ -28,9 +30,10 @@ from core.desk.training_rows import training_notes
 from core.desk.unfinished_run import unfinished
 from core.errors import DeskError, RunError
 from core.evaluation import parts
+from core.evaluation.parts import Part, Predicted
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import ONE, TWO, keep, made_up_run, save, taxi
+from tests.core.made_up_runs import ONE, TWO, keep, made_up_run, save, stored, taxi
 
 
 @pytest.fixture
@@ -166,6 +169,39 @@ def test_a_runs_models_keep_its_order_whenever_each_was_stored(run):
     assert [model.model for model in store.runs()[0].models] == ["one", "two"]
     store.put_first(file, [two.sha256, one.sha256])
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
+
+
+def test_runs_are_listed_from_the_latest_and_models_behind_those_they_are_added_to(run, table, tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
+    make_checkpoint(tmp_path / "own/tiny", table)
+    keep(run)
+    job = prediction(run.dataset, ["tiny"], beside=[TWO, ONE])
+    job.run()
+    assert [model.model for model in store.runs()[0].models] == ["two", "one", "tiny"]
+    assert job.written[1][:2] == [TWO, ONE]
+    for age, name in enumerate("cab"):
+        file = name * 64
+        keep(stored(replace(run.dataset, sha256=file), run.models))
+        os.utime(store.folder_of(file) / FACTS, (1e9 - age, 1e9 - age))
+    assert [known.sha256[:1] for known in store.runs()] == [run.dataset.sha256[:1], "c", "a", "b"]
+
+
+def test_a_part_ends_with_the_row_that_reaches_either_limit(run, monkeypatch):
+    rows = [replace(row, first="12", second="345", columns={"a": "6"}) for row in run.dataset.rows]
+    for characters, most, sizes in ((18, 9, [3, 3]), (19, 9, [4, 2]), (99, 4, [4, 2]), (1, 9, [1] * 6)):
+        monkeypatch.setattr(parts, "CHARACTERS", characters)
+        monkeypatch.setattr(parts, "ROWS", most)
+        assert [len(own) for own in parts.cut(rows)] == sizes
+
+
+def test_parts_are_skipped_only_if_all_their_rows_are_finished(run):
+    rows, seen = tuple(run.dataset.rows), []
+    some = [Part(number, replace(run.dataset, rows=rows[2 * number :][:2])) for number in range(3)]
+    compute = lambda parts: (Predicted(part, (), ()) for part in parts)  # noqa: E731
+    add = lambda number, dataset, *_: seen.append(("add", number, len(dataset.rows)))  # noqa: E731
+    skip = lambda number, dataset: seen.append(("skip", number, len(dataset.rows)))  # noqa: E731
+    assert predict_parts(some, compute, add, {0: 2, 1: 1}, skip) == 3
+    assert seen == [("skip", 0, 2), ("add", 1, 2), ("add", 2, 2)]
 
 
 def test_labels_are_mapped_for_each_model_in_whatever_order_models_are_asked_for(run):

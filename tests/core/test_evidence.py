@@ -4,6 +4,9 @@ a place shifted by one, exchanged sides or columns, another order and a lost col
 import re
 from dataclasses import replace
 
+import pytest
+import torch
+
 from core.evidence import (
     AttentionMap,
     AttentiveContext,
@@ -20,6 +23,7 @@ from core.evidence import (
     Sentence,
     TokenRecord,
 )
+from core.evidence.attention_heads import AttentionHeads, Between
 from core.evidence.edges import edge_words
 from core.evidence.effects import Effects, LinkEffects, WordEffect, links_csv
 from core.evidence.faithfulness import RANDOM, Faithfulness
@@ -295,3 +299,21 @@ def test_faithfulness_says_which_way_the_probability_moves_and_lists_the_best_me
     assert (
         "7 of 100 permutations" in said["Permuted attention"] and "31 percentage points" in said["Permuted attention"]
     )
+
+
+def test_heads_are_told_from_the_one_whose_words_of_the_second_text_look_most_at_the_first():
+    to_first = torch.tensor([[[[0.25], [0.75]], [[0.5], [0.25]], [[1.0], [0.5]]]])
+    to_second = torch.tensor([[[[0.5, 0.25]], [[0.0, 0.25]], [[0.25, 0.25]]]])
+    special = torch.tensor([[[0.25], [0.25], [0.5]]]), torch.tensor([[[0.25, 0.25], [0.25, 0.25], [0.0, 0.25]]])
+    own = tuple(1 - left.sum(-1) - other for left, other in zip((to_second, to_first), special, strict=True))
+    seen = (Between(to_second, special[0], own[0]), Between(to_first, special[1], own[1]))
+    heads = AttentionHeads.of("mean", ("premise", "hypothesis"), seen, measured="1.3", f1=0.784)
+    assert heads.across == (((0.5, 0.375, 0.75),), ((0.75, 0.25, 0.5),))
+    assert heads.special == (pytest.approx((0.25, 0.25, 0.25)),)
+    for head in range(3):
+        shares = 2 / 3 * heads.across[0][0][head] + heads.across[1][0][head] / 3
+        assert shares + heads.special[0][head] + heads.own[0][head] == pytest.approx(1)
+    _, looking, told, agreement = (line.replace("\u00a0", " ") for line in heads.to_text(None))
+    assert looking == "Heads whose words of the hypothesis look most at the premise:"
+    assert told == "  layer 1, head 3 75 %, layer 1, head 1 50 %, layer 1, head 2 38 %"
+    assert agreement == "layer 1, head 3: F1 .78 against people"

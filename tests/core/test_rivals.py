@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from core.explain import explain
+from core.layers.convolution import windows
 from core.layers.recurrent import BiLSTM
 from core.models import build
 from core.reading.batch import Batch
 from tests.core.made_up import make_checkpoint, make_table
+from tests.loops.decomposable import LOOPS
 from tests.models import batch_of, make, sentence
 
 
@@ -55,6 +57,25 @@ def test_decomposable_attention_does_not_mind_the_order_of_words_unless_it_looks
         turned = Batch.of([batch.first.words[0].roll(1, 0)], [batch.second.words[0]])
         same = torch.allclose(model(turned).logits, model(batch).logits)
         assert same != intra
+
+
+def test_words_that_are_far_apart_share_one_bias():
+    model = make("decomposable", intra=True)
+    torch.nn.init.normal_(model.distance)
+    batch = batch_of(model, ((15, 2),))
+    words = [side.words[0] for side in (batch.first, *batch.contexts)]
+    expected = LOOPS["decomposable"](model, words[0], words[1:], batch.judged, None)
+    torch.testing.assert_close(model(batch).trace.intra_first[0], torch.tensor(expected["intra_first"]).double())
+
+
+def test_a_window_is_centred_or_just_right_of_the_middle_if_it_is_even():
+    states = torch.tensor([[[1.0], [2.0], [3.0]]])
+    assert [windows(states, width)[0].tolist() for width in (1, 2, 3, 4)] == [
+        [[1], [2], [3]],
+        [[1, 2], [2, 3], [3, 0]],
+        [[0, 1, 2], [1, 2, 3], [2, 3, 0]],
+        [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 0]],
+    ]
 
 
 def test_a_single_text_is_read_without_context():
