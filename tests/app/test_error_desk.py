@@ -13,7 +13,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
-from app.desk import drawing, row_tags, rows
+from app.desk import drawing, measures, row_tags, rows
 from app.page_state.error_desk import DeskState
 from core.checkpoint import read_card
 from core.data import read
@@ -22,7 +22,7 @@ from core.desk.charts import CHOSEN
 from core.desk.database import open_database
 from tests.app.desk_page import button, figures, page, texts, write_as
 from tests.app.pages import components, open_view, query, sentences
-from tests.core.made_up_runs import ONE, ROWS, TWO, keep, made_up_run, predictions, stored, taxi
+from tests.core.made_up_runs import ONE, ROWS, TWO, keep, made_up_run, predictions, stored, taxi, with_rows
 
 pytestmark = pytest.mark.usefixtures("own_desk")
 
@@ -42,6 +42,29 @@ def test_a_click_on_a_columns_name_sorts_up_then_down_then_as_in_the_file(monkey
         rows.PAGE.state = DeskState(sort=chosen[-1])
         rows.sort_by(column)
     assert chosen == ["", "id", "-id", "", "id", "A.p", "-A.p"]
+
+
+def test_the_line_on_a_run_says_how_many_rows_are_scored():
+    def said(gold, judged, labelled=True):
+        data = SimpleNamespace(name="x.csv")
+        run = SimpleNamespace(dataset=data, rows=[0] * len(gold), gold=np.array(gold), labelled=labelled, models=())
+        run.judged = np.array(judged, dtype=bool)
+        return measures.summary(SimpleNamespace(run=run))
+
+    assert said(["a", "b"], [1, 1]) == "x.csv: 2 rows"
+    assert said(["a", "", "b"], [1, 0, 1]) == "x.csv: 3 rows · 2 of 3 rows have a label"
+    assert said(["a", "c", "b"], [1, 0, 1]) == "x.csv: 3 rows · 2 of them scored"
+    assert said(["1.5", "2"], [0, 0], labelled=False) == "x.csv: 2 rows", "grades are not scored one by one"
+
+
+def test_bins_of_labels_that_several_classes_count_as_have_no_filter(tmp_path):
+    run = made_up_run(tmp_path)
+    rows = [replace(row, label="other" if row.label != "entailment" else row.label) for row in run.dataset.rows]
+    counts_as = {"other": ("neutral", "contradiction")}
+    joined = with_rows(run, rows, (replace(run.models[0], counts_as=counts_as),))
+    every = np.ones(6, dtype=bool)
+    assert all(measures.score_figures(run, 0, every)[-1].filters)
+    assert joined.models[0].scale.several and not measures.score_figures(joined, 0, every)[-1].filters
 
 
 def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from app.desk import all_tags, labels, open_run
+from app.desk import all_tags, labels, open_run, suggesting
 from core.data import read
 from core.desk import run_folder, source, store, suggestions
 from core.desk.annotations import Annotations
@@ -169,6 +169,17 @@ def test_exports_have_every_decision_and_of_blind_labels_those_that_are_shown():
     asked = SimpleNamespace(version=("f", "m", 0, "Bob"), file="f", annotations=SimpleNamespace(state={"f": state}.get))
     rows = open_run.OpenRun.exported.fget(asked).rows
     assert [*rows] == ["t1"] and (rows["t1"].labels, rows["t1"].decided) == ({}, Decision("bug", "Dora"))
+
+
+def test_a_guess_is_stored_only_for_the_row_that_was_suggested_and_is_not_labelled(monkeypatch):
+    monkeypatch.setattr(suggesting, "fitted", lambda opened: SimpleNamespace(guess={0: 7, 1: 8}.get, labels=30))
+    monkeypatch.setattr(suggesting, "annotator", SimpleNamespace(name=lambda: "Ann"))
+    state = FileState({"a": RowState(labels={"Bob": "bug"}), "b": RowState(labels={"Ann": "bug"})})
+    asked = SimpleNamespace(run=SimpleNamespace(keys=["a", "b"]), state=state)
+    for key, place, stored in (("a", 0, (7, True, 30)), ("b", 0, None), ("b", 1, None)):
+        session = {suggesting._NEXT: suggesting.Suggested(key, random=True)}
+        monkeypatch.setattr(suggesting, "st", SimpleNamespace(session_state=session))
+        assert suggesting.guess(asked, place) == stored
 
 
 def test_names_are_separated_by_commas_or_by_semicolons():

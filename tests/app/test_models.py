@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,6 +83,27 @@ def test_the_models_are_timed_on_request_and_one_that_cannot_be_used_has_no_time
     assert re.fullmatch(r"[\d.]+ ms", shown["Test light (test-light)"]["time"])
     assert shown["Test light (test-truncated)"]["time"] == shown["AttConv light"]["time"] == "–"
     assert not [button for button in app.button if button.label.startswith("Time")]
+
+
+def test_a_time_is_the_median_after_a_warm_up(monkeypatch):
+    took = iter([90.0, 3.0, 9.44, 5.0])
+    monkeypatch.setattr(model_table, "load_named", lambda name: None)
+    monkeypatch.setattr(model_table, "explain", lambda *_: SimpleNamespace(milliseconds=next(took)))
+    monkeypatch.setattr(model_table, "TIMES", {})
+    own = {"sha256": "a", "roles": {"second": "hypothesis"}}
+    model_table.measure("x", own)
+    assert model_table.TIMES == {("x", "a"): 5.0}
+    times = {None: "–", 5.0: "5.0 ms", 9.44: "9.4 ms", 9.6: "10 ms", 1_234.4: "1234 ms"}
+    assert {time: model_table._milliseconds(time) for time in times} == times
+
+
+def test_accuracies_and_maps_are_sorted_apart():
+    results = [("62.0\u00a0%", "accuracy", 0.62), ("MAP 0.9", "map", 0.9), ("83.0\u00a0%", "accuracy", 0.83), None]
+    cells = [model_table._measured(one and card.Result(one[0], "dev", one[1], one[2])) for one in results]
+    shown = {str(at): {"score": cell} for at, cell in enumerate(cells)}
+    assert [cell.text for cell in cells] == ["62.0\u00a0% (dev)", "MAP 0.9 (dev)", "83.0\u00a0% (dev)", "–"]
+    assert model_table.ordered(shown, "-score") == [*"2013"] and model_table.ordered(shown, "score") == [*"1023"]
+    assert model_table.ordered(shown, None) == [*"0123"]
 
 
 @pytest.mark.parametrize(

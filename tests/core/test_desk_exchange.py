@@ -281,13 +281,6 @@ def test_the_calibration_of_selected_rows_is_labelled(run):
     assert charts.CHOSEN not in charts.calibration("The one", measured, "A.p").how
 
 
-def test_a_bin_of_the_calibration_is_a_filter_of_its_rows(run):
-    figure = charts.calibration("The one", reliability(run.models[0].probabilities.max(1), run.right(0)), "A.p")
-    known = open_table(run, known=lambda word: True)
-    for (*_, count), expression in zip(figure.lines, figure.filters, strict=True):
-        assert rows_of(expression, known).sum() == int(count)
-
-
 def test_the_confusion_matrix_counts_by_hand(run):
     named = charts.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
     assert sum(line[0] == "1: maybe" for line in named.lines) == 3

@@ -194,6 +194,17 @@ def test_a_part_ends_with_the_row_that_reaches_either_limit(run, monkeypatch):
         assert [len(own) for own in parts.cut(rows)] == sizes
 
 
+def test_progress_counts_each_row_once_as_the_last_model_has_read_it(monkeypatch):
+    def logits(prepared, device, progress):
+        for done in (2, 5, 6):
+            progress(done)
+
+    monkeypatch.setattr(parts, "logits", logits)
+    told = []
+    parts._logits(["one", "two"], None, told.append)
+    assert told == [2, 3, 1]
+
+
 def test_parts_are_skipped_only_if_all_their_rows_are_finished(run):
     rows, seen = tuple(run.dataset.rows), []
     some = [Part(number, replace(run.dataset, rows=rows[2 * number :][:2])) for number in range(3)]
