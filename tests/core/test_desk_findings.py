@@ -38,7 +38,8 @@ def test_the_most_frequent_error_has_its_share_its_interval_and_its_rows(tmp_pat
     run = made_up_run(tmp_path)
     chances = [[0.8, 0.1, 0.1], [0.2, 0.2, 0.6], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]]
     labels = ["entailment", "neutral", "neutral", "contradiction", "neutral", None]
-    rows = [replace(row, label=label) for row, label in zip(run.dataset.rows, labels, strict=True)]
+    both = zip(run.dataset.rows, labels, strict=True)
+    rows = [replace(row, label=label, label_text=label or "") for row, label in both]
     run = with_rows(run, rows, (predictions("one", chances, ONE), run.models[1]))
     table = open_table(run, known=bool)
     error = findings(run, table)[1]
