@@ -49,6 +49,17 @@ def test_no_module_imports_itself_through_others():
     graphlib.TopologicalSorter(graph).prepare()
 
 
+def test_no_part_of_a_package_waits_for_the_package():
+    """Of two threads that import both at once, as a new server's preloading and first page do, each would wait for the
+    other, and the page fail; ``from package.part import name`` waits for the part alone."""
+    found = []
+    for package in ("core.checkpoint", "core.data"):
+        for path in (ROOT / package.replace(".", "/")).glob("[!_]*.py"):
+            body = ast.parse(path.read_text("utf-8")).body
+            found += [path.name for part in body if isinstance(part, ast.ImportFrom) and part.module == package]
+    assert found == []
+
+
 def test_the_interface_of_models_stays_small():
     own = {name for name in {*vars(PairModel), *PairModel.__annotations__} if not name.startswith("_")}
     assert len(own) <= 20, "give models a capability object, or let a settings class or a function have it"

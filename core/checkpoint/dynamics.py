@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save_file
 
-from core.checkpoint import epochs
+from core.checkpoint.epochs import split_folder
 from core.checkpoint.learned import pair_hashes
 from core.data.labels import key
 from core.files import read_bounded, whole_file
@@ -82,7 +82,7 @@ def write(folder: Path, found: TrainingDynamics) -> None:
 def read(folder: Path) -> TrainingDynamics | None:
     """The training dynamics of the checkpoint in a folder, of a model after an epoch those up to this epoch; None if
     there are none, or they cannot be read."""
-    model, epoch = epochs.split_folder(folder)
+    model, epoch = split_folder(folder)
     try:
         found = load(read_bounded(model / FILE, _LARGEST))
         rows, chances = found["rows"], found["chances"]

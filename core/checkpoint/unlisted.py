@@ -19,7 +19,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from core.checkpoint import epochs
+from core.checkpoint.epochs import copy as copy_epochs
+from core.checkpoint.epochs import folder_of as folder_of_epoch
+from core.checkpoint.epochs import kept as kept_epochs
+from core.checkpoint.epochs import split, title_of
 from core.desk.folders import shared_folder
 from core.errors import CheckpointError, DeskError
 from core.files import json_text, read_json, whole_folder, write_whole
@@ -129,7 +132,7 @@ def save_as(unlisted: Path, name: str, title: str, maker: str, *, with_pairs: bo
             if file.is_file() and (with_pairs or file.name != PAIRS) and file.suffix in (".safetensors", ".csv"):
                 shutil.copyfile(file, scratch / file.name)
         mine = {"name": name, "title": title or card["title"], "maker": checksum(maker)}
-        epochs.copy(unlisted, folder, name, mine["title"])
+        copy_epochs(unlisted, folder, name, mine["title"])
         (scratch / "card.json").write_text(json_text(card | mine), encoding="utf-8")
     return folder
 
@@ -162,8 +165,8 @@ def is_made_by(folder: Path, maker: str) -> bool:
 
 def rename(folder: Path, title: str) -> None:
     """Gives a saved model, and its epochs, another title. Raises FileError."""
-    for epoch in epochs.kept(folder):
-        _retitle(epochs.folder_of(folder, epoch), epochs.title_of(title, epoch))
+    for epoch in kept_epochs(folder):
+        _retitle(folder_of_epoch(folder, epoch), title_of(title, epoch))
     _retitle(folder, title)
 
 
@@ -192,8 +195,8 @@ class Folders(dict[str, Path]):
     iteration does not show it."""
 
     def __missing__(self, name: str) -> Path:
-        model, epoch = epochs.split(name)
-        folder = epochs.folder_of(self[model], epoch) if epoch else folder_of(name)
+        model, epoch = split(name)
+        folder = folder_of_epoch(self[model], epoch) if epoch else folder_of(name)
         if folder is None or not (folder / "card.json").is_file():
             raise KeyError(name)
         return folder

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from core.data import workbook
 from core.data.dataset import DataError, Problem
+from core.data.workbook import rows_as_csv
 from core.json_types import JsonObject
 from core.wording import counted
 
@@ -76,7 +76,7 @@ def _raws(path: Path, packed: io.BufferedReader[Any], packing: str, largest: int
     unpacked = _unpacked(packed, packing)
     inner = _packing(unpacked)
     if inner == "zip":
-        return workbook.rows_as_csv(path.name, unpacked, largest, notes)
+        return rows_as_csv(path.name, unpacked, largest, notes)
     if inner:  # a compressed file inside another, or a file without text
         raise DataError(
             f"{path.name} is {_NOT_READ.get(inner, f'{inner} within {packing}')}; give CSV, TSV, JSON lines, Parquet "
