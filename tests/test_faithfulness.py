@@ -74,6 +74,7 @@ def test_local_attention_stays_in_its_window_when_it_is_moved():
     for row, (start, end) in zip(uniform(links), links.reach, strict=True):
         assert not row[:start].any()
         assert not row[end:].any()
+        assert row[start:end].tolist() == pytest.approx([1 / (end - start)] * (end - start), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided"])

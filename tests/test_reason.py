@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from core.__main__ import main
 from core.checkpoint import load_named
 from core.effects import Question
 from core.effects.attention_edits import explain_under
-from core.effects.differences import MATCH, MOST_PASSES, ORDER, exchanges, ordered, stretches, together
+from core.effects.differences import MATCH, MOST_PASSES, ORDER, RULES, exchanges, ordered, stretches, together
 from core.effects.edits import edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.reason import _Search, quick_reason, with_reason
@@ -179,6 +180,20 @@ def test_where_nothing_flips_an_entailment_its_words_have_matches():
     texts = "A woman is wearing a red dress.", "A woman is wearing a dress."
     reason = Question(load_named("nli-two-sided"), *texts).reason()
     assert reason.kind == MATCH and "and the premise’s “red” is not needed: without it, entailment (" in reason.sentence
+
+
+def test_a_link_is_a_match_only_if_the_verdict_drops_enough_without_it(monkeypatch):
+    least = RULES[MATCH].least
+    for drop, found in ((least - 0.01, False), (least + 0.01, True), (0.0, False), (-0.5, False)):
+        after = SimpleNamespace(probabilities=(0.5 - drop, 0.5 + drop), verdict="x")
+        monkeypatch.setattr("core.effects.reason.explain_under", lambda *given, after=after: after)
+        whole = SimpleNamespace(probabilities=(0.5, 0.5))
+        asked = SimpleNamespace(first="a", second="b")
+        model = SimpleNamespace(model=SimpleNamespace(knockouts=None))
+        search = SimpleNamespace(checkpoint=model, question=asked, explanation=whole, target=0, passes=3)
+        clause = _Search._cut(search, 0, 1, 2)
+        assert (clause is not None, search.passes) == (found, 4)
+        assert clause is None or (clause.verdict, clause.edits) == ("x", ("cell 0 1 2 0 renormalised",))
 
 
 def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():
