@@ -11,15 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from core.adaptation.adapt import MOST_CLASSES, Examples, assembled, fit
 from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
+from core.card import Calibration, Card, right_class
 from core.checkpoint import Checkpoint, load_named, title_of
 from core.checkpoint.adapted import save_unlisted
 from core.checkpoint.unlisted import discard, new_name
@@ -30,6 +33,7 @@ from core.desk import source, store
 from core.desk.jobs import Job, Written
 from core.desk.prediction import predict_with
 from core.errors import DeskError
+from core.evaluation import calibration
 from core.files import json_text, read_json, write_whole
 from core.json_types import LENIENT, checked
 from core.training_progress import Epoch
@@ -229,7 +233,23 @@ def _adapted(
         predicted,
         lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'pair')}"),
     )
-    return StandingBeside(len(train), simpler, curve), adapted
+    calibrated = _calibrated(adapted, linear.logits(features), gold, f"{dataset.name}{HELD_OUT}")
+    return StandingBeside(len(train), simpler, curve), calibrated
+
+
+def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: str) -> Checkpoint:
+    """A ranker with its log-odds calibrated on the held-out ``rows``, given their ``logits [N, 2]``: that changes
+    neither order nor verdicts. Any other model, and one that ranks all answers right or most wrong, as it is."""
+    place = right_class(adapted.card)
+    right = [label == adapted.labels[place] for label in gold] if place is not None else []
+    if place is None or len(adapted.labels) != 2 or not any(right) or all(right):
+        return adapted
+    log_odds, is_right = (logits[:, place] - logits[:, 1 - place]).numpy(), np.array(right)
+    slope, bias = calibration.fit(log_odds.tolist(), right)
+    if slope <= 0 or log_odds[is_right].min() > log_odds[~is_right].max():  # then the best slope is infinite
+        return adapted
+    found = Calibration(slope=slope, bias=bias, fixed_on=rows, pairs=len(right), right=sum(right))
+    return replace(adapted, card=cast(Card, {**adapted.card, "calibration": found}))
 
 
 def _title(base: Checkpoint, rows: int) -> str:

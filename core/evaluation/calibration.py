@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.card import Calibration
+from core.lazy import import_alone
 
 
 def fit(log_odds: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
     """Slope a and bias b of σ(a · log-odds + b) that minimise the log-loss (Platt 1999, section 2, without target
     smoothing). Raises ValueError if all answers are right or all are wrong."""
+    import_alone("scipy.optimize")
     from scipy.optimize import minimize  # type: ignore[import-untyped]  # here, so that Explore starts without it
 
     x, y = np.asarray(log_odds, dtype=float), np.asarray(right, dtype=float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import shutil
 
@@ -21,6 +22,8 @@ from core.desk import source, store, trainer, training
 from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
 from core.desk.jobs import TRAININGS, Cancelled
 from core.errors import DeskError, UserError
+from core.evaluation.calibration import log_loss
+from core.explain import explain
 from core.training_progress import Epoch, TrainingProgress
 from tests.app.desk_page import button, figures, texts
 from tests.app.pages import components, open_view, query, sentences
@@ -274,6 +277,31 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     compare = open_view("compare", **pair)
     sections = next(one for one in components(compare) if one.get("view") == "compare")["sections"]
     assert [one["title"] for one in sections] == [own.card["title"], "Tiny, events"] and not compare.exception
+
+
+def test_an_adapted_ranker_is_calibrated_on_the_rows_held_out(tmp_path):
+    lines = ["QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel"]
+    for number in range(60):
+        said = ["broke the vase", "saw the snow", "went home", "played"]
+        if number % 5 in (1, 2):  # labels that cannot all be learned
+            said[:2] = said[1::-1]
+        for place, what in enumerate(said):
+            texts_of_row = f"who broke vase {number}\tD\tT\tD{number}-{place}\tA man {number} {what}."
+            lines.append(f"Q{number}\t{texts_of_row}\t{int(place == 0)}")
+    (tmp_path / "answers.tsv").write_text("\n".join(lines))
+    dataset = read(tmp_path / "answers.tsv")
+    job = adaptation(dataset, division(dataset), "test-as", {})
+    job.run()
+    (model,) = store.open_run(job.written[0]).models
+    adapted, stored = load_named(model.model), read_card(folder_of(model.model))["calibration"]
+    rows = [row for row in store.open_run(job.written[0]).dataset.rows if row.label is not None]
+    chances = [explain(adapted, row.first, row.second).probabilities for row in rows]
+    log_odds, right = [math.log(one[1] / one[0]) for one in chances], [row.label == "1" for row in rows]
+    assert (stored["pairs"], stored["right"]) == (len(rows), sum(right)) and stored[
+        "fixed_on"
+    ] == "answers.tsv, held out"
+    fitted = stored["slope"], stored["bias"]
+    assert stored["slope"] > 0 and log_loss(log_odds, right, *fitted) <= log_loss(log_odds, right) + 1e-9
 
 
 def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
