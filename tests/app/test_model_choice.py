@@ -3,10 +3,21 @@
 import itertools
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from app.model_choice import RECOMMENDED, by_task, offered, reads_pairs
+from app.model_choice import (
+    RECOMMENDED,
+    SECOND_OPINION,
+    Listed,
+    _by_architecture,
+    by_task,
+    megabytes,
+    offered,
+    reads_pairs,
+    second_opinion,
+)
 from core.alone import judging_alone
 from core.checkpoint import available, read_card
 from tests.app.pages import chooser, open_view
@@ -38,6 +49,33 @@ def test_after_the_recommended_models_those_of_one_architecture_are_together():
         own = [name for name in names if not name.startswith("test-") and not name.startswith("lesson-")]
         rest = [models[name].card["architecture"] for name in own[RECOMMENDED:]]
         assert len([*itertools.groupby(rest)]) == len(set(rest)), own
+
+
+def test_three_models_of_a_task_come_before_all_others_by_architecture():
+    kinds = {"a1": "a", "b1": "b", "a2": "a", "c1": "c", "b2": "b", "c2": "c", "a3": "a", "lesson": "a"}
+    cards = {name: Listed(Path(name), {"task": "nli", "architecture": kind}) for name, kind in kinds.items()}
+    cards |= {"other": Listed(Path("other"), {"task": "qa", "architecture": "c"}), "broken": Listed(Path("x"), None)}
+    found = _by_architecture([*cards], cards, {"lesson"})
+    assert found == ["a1", "b1", "a2", "other", "a3", "b2", "c1", "c2", "lesson", "broken"]
+    assert RECOMMENDED == 3
+
+
+def test_a_second_opinion_has_the_task_and_the_classes(monkeypatch):
+    monkeypatch.delenv("PAIRLENS_SECOND", raising=False)
+    labels = ["entailment", "neutral", "contradiction"]
+    own = {"task": "nli", "labels": labels}
+    ask = lambda theirs, name="own", card=own: second_opinion(name, card, {SECOND_OPINION: theirs})  # noqa: E731
+    assert ask({"task": "nli", "labels": labels[::-1]}) == SECOND_OPINION
+    assert ask({"task": "nli", "labels": [*labels[:2], "no"]}) is None and ask({"task": "qa", "labels": labels}) is None
+    assert ask(own, SECOND_OPINION) is None and ask(own, card=own | {"labels": labels[:2]}) is None
+    assert second_opinion("own", own, {}) is None
+    monkeypatch.setenv("PAIRLENS_SECOND", "mine")
+    assert second_opinion("own", own, {"mine": own, SECOND_OPINION: own}) == "mine"
+
+
+def test_sizes_are_told_in_megabytes():
+    sizes = {1_234_000: "1.2 MB", 9_940_000: "9.9 MB", 9_950_000: "10 MB", 999_400_000: "999 MB", 999_500_000: "1.0 GB"}
+    assert {size: megabytes(size) for size in sizes} == sizes
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,26 @@ def test_as_many_sentences_are_given_as_the_other_classes_have() -> None:
     assert all(len(set(row.second.split("\n"))) == row.second.count("\n") + 1 for row in out)
 
 
+def test_sentences_are_given_from_the_nearest_and_as_many_as_claims_that_hold_or_not_have() -> None:
+    rows = [
+        Example("1", "x", "red dogs run fast", "supports"),
+        Example("2", "x", "cats sleep", "refutes"),
+        Example("3", "x", "red dogs\nred houses burn\ngreen cars", "not enough info"),
+    ]
+    empty = [Example(f"n{number}", "red dogs", "", "not enough info") for number in range(20)]
+    assert {row.second for row in filled([*rows, *empty])[3:]} == {"red dogs"}
+    rows[:2] = [Example(f"{number}", "x", f"red dogs run\ncats sleep {number}", "supports") for number in range(2)]
+    assert {row.second for row in filled([*rows, *empty])[3:]} == {"red dogs\nred dogs run"}
+
+
+def test_a_claim_without_a_word_is_named(tmp_path: Path) -> None:
+    told = [{**CLAIMS[0], "claim": claim} for claim in (" ", "\u200b", 7)]
+    problems = read(write(tmp_path / "x.jsonl", [*told, CLAIMS[1]])).problems
+    assert [(one.line, one.what) for one in problems] == [
+        (1, "the claim is empty"), (2, "the claim is empty"), (3, "no claim"),
+    ]  # fmt: skip
+
+
 def test_blocks_of_a_file_are_filled_as_files_of_their_own(tmp_path: Path) -> None:
     other = [{**record, "id": 10 + record["id"], "claim": f"{record['claim']} Not so."} for record in CLAIMS]
     other[0]["evidence"], other[1]["evidence"] = ["A red dog in the snow ."], ["No dog runs ."]
