@@ -40,6 +40,24 @@ def test_simpler_models_show_what_gives_a_label_away():
     assert list(scores(lambda one, two: "yes")) == ["majority class"]
 
 
+def test_the_majority_is_of_the_rows_that_are_trained_on():
+    gold = ["x", "x", "x", "y"]
+    for labels, score in ((["y", "x", "y", "x", "y"], 0.25), (["y", "y", "x", "x", "z"], 0.75), (["z", "x", "z"], 0)):
+        (most, _) = baselines([("a", "")] * len(labels), labels, [("a", "")] * 4, gold, ("text", ""))
+        assert most.score == score
+
+
+def test_overlap_tells_which_text_has_the_words_of_the_other():
+    def pairs(start):
+        texts = [[f"w{start + 5 * row + word}" for word in range(5)] for row in range(40)]
+        texts = [(" ".join(words), " ".join(words[:2])) for words in texts]
+        return [pair if row % 2 else pair[::-1] for row, pair in enumerate(texts)]
+
+    labels = ["more" if row % 2 else "less" for row in range(40)]
+    found = {one.name: one for one in baselines(pairs(0), labels, pairs(1_000), labels, ("claim", "evidence"))}
+    assert found["TF-IDF with word overlap"].score == 1
+
+
 def test_the_curve_grows_by_nested_samples_of_all_classes():
     labels, gold = np.arange(230) % 3 % 2, np.zeros(50, dtype=int)
     seen, steps = [], []
