@@ -44,7 +44,7 @@ def _read(base: Checkpoint, key: Hashable) -> None:
                 while features.read_block():
                     time.sleep((time.thread_time() - started) / 2)
                     started = time.thread_time()
-            for package in ("scipy.optimize", "scipy.stats"):
+            for package in ("scipy.sparse.csgraph", "scipy.optimize", "scipy.stats"):
                 import_alone(package)
     except Exception:  # the adaptation will meet the error again, and say so on the page
         _LOG.warning("%s could not be read ahead", base.name, exc_info=True)

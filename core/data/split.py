@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.data.dataset import DataError
+from core.lazy import import_alone
 from core.wording import counted
 
 
@@ -111,6 +112,7 @@ def _components(ends: Sequence[tuple[int, int]], drawn: Sequence[bytes]) -> list
     if not ends:
         return []
     from_, to = np.array(ends).T
+    import_alone("scipy.sparse.csgraph")
     from scipy.sparse import coo_array  # here, because it takes long to import
     from scipy.sparse.csgraph import connected_components
 
