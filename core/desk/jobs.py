@@ -1,5 +1,5 @@
-"""Background jobs of a server, with progress and cancel: jobs are queued, ``PAIRLENS_JOBS`` of them run at once, and
-one short job beside them."""
+"""Background jobs of a server, with progress and cancel: jobs are queued, and ``PAIRLENS_JOBS`` of them run at once.
+A short job does not wait for longer ones."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Job:
     doing: str = field(default="", init=False)
     """What it does now, if not that which it is about."""
     then: str = field(default="", init=False)
-    """What it does after these rows, for which there is no estimate."""
+    """What it does after these rows, which the estimate leaves out."""
     problem: str = field(default="", init=False)
     """One sentence on why it failed."""
     cancelled: bool = field(default=False, init=False)
@@ -194,7 +194,7 @@ class JobQueue:
             (short if busy and job.rows <= self._short else everybody).add(job)
 
     def jobs(self) -> Sequence[Job]:
-        """Running and queued jobs: those in the queue for all, then short ones beside them, in order of arrival."""
+        """Running and queued jobs: those in the queue for all, then short ones in theirs, each in order of arrival."""
         return tuple(job for line in self._lines for job in line.unfinished())
 
     def place(self, job: Job) -> int:
