@@ -10,7 +10,7 @@ import torch
 
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
-from core.evidence import AttentiveContext, ContextWord, Explanation, Record
+from core.evidence import AttentiveContext, ContextWord, Explanation, FilterProvenance, Record
 from core.evidence.explanation import LABELS, SCORE, UNFITTED, records_of_texts
 from core.input_warnings import pair_warnings
 from core.layers.attention import Override
@@ -107,12 +107,14 @@ def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation])
     return _EXPLANATIONS((checkpoint.folder, checkpoint.state, key), make)
 
 
-def _cells(explanation: Explanation) -> int:
-    """The approximate size of an explanation: words times words, plus a constant."""
-    return 1000 + len(explanation.first.tokens) * sum(len(side.tokens) for side in explanation.contexts)
+def _size(explanation: Explanation) -> int:
+    """The approximate memory of an explanation in bytes (measured on short and long pairs, 2026-11-29)."""
+    cells = len(explanation.first.tokens) * sum(len(side.tokens) for side in explanation.contexts)
+    filters = sum(len(record.filters) for record in explanation.evidence if isinstance(record, FilterProvenance))
+    return 10_000 + 150 * cells + 900 * filters
 
 
-_EXPLANATIONS: SharedCache[Explanation] = SharedCache(400_000, _cells)
+_EXPLANATIONS: SharedCache[Explanation] = SharedCache(64_000_000, _size)
 _FIRST_RUNS: SharedCache[Explanation] = SharedCache(100)
 
 

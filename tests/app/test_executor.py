@@ -147,9 +147,10 @@ def test_a_computation_that_waits_for_a_slot_ends_when_its_client_leaves():
     first()
 
 
-def test_the_client_that_has_used_the_least_computes_next():
-    """Two clients with three computations, for which there are threads on any machine, keep both slots busy; a third
-    one gets a slot until it is done, so the others together compute about as much in that time."""
+def test_the_client_that_has_used_the_least_computes_next(monkeypatch):
+    """Two clients with three computations keep both slots busy; a third one gets a slot until it is done, so the others
+    together compute about as much in that time."""
+    monkeypatch.setitem(module.THREADS, Lane.LONG, 3)
     executor, heavy = Executor(slots=2, quantum=0.05), [Steps(ENDLESS) for _ in range(3)]
     leaves = [executor.ask(n, steps, f"heavy {n % 2}", Listener()) for n, steps in enumerate(heavy)]
     until(lambda: sum(steps.done for steps in heavy) > 40)

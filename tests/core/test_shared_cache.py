@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ def explanations(monkeypatch):
         return real(checkpoint, *texts, **more)
 
     monkeypatch.setattr(explaining, "explain", counted)
-    monkeypatch.setattr(explaining, "_EXPLANATIONS", SharedCache(5_000, explaining._cells))
+    monkeypatch.setattr(explaining, "_EXPLANATIONS", SharedCache(60_000, explaining._size))
     monkeypatch.setattr(explaining, "_FIRST_RUNS", SharedCache(100))
     return read
 
@@ -98,10 +99,16 @@ def test_texts_have_explanations_of_their_own(tmp_path, table, explanations):
 
 
 def test_no_more_is_kept_than_fits(tmp_path, table, explanations):
-    checkpoint = make_checkpoint(tmp_path / "mine", table)
+    checkpoint, made = make_checkpoint(tmp_path / "mine", table), []
     for count in range(1, 12):
-        explained(checkpoint, "dog " * count, "a cat")
-    assert len(explaining._EXPLANATIONS) == 4
+        made.append(explained(checkpoint, "dog " * count, "a cat"))
+    (provenance,) = (record for record in made[-1].evidence if record.kind == "filter_provenance")
+    sizes = [10_000 + 300 * count + 900 * len(provenance.filters) for count in range(11, 0, -1)]
+    fitting = sum(total <= 60_000 for total in itertools.accumulate(sizes))
+    assert 1 < fitting == len(explaining._EXPLANATIONS) < 11
+    assert [explained(checkpoint, "dog " * (11 - place), "a cat") is made[10 - place] for place in range(fitting)] == [
+        True
+    ] * fitting, "the last ones"
 
 
 def test_a_checkpoint_that_has_changed_is_another(tmp_path, table, explanations):
