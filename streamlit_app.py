@@ -39,6 +39,7 @@ if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this
 
     wait_asleep()
     finish_callbacks()
+    pages()  # once: Python 3.11 cannot read scripts in two threads at a time, as the first visitors would
     server = st.App(__file__, lifespan=preloaded, routes=routes(), middleware=[Middleware(Guard)])
 else:
     navigate()

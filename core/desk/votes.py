@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import threading
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
@@ -25,6 +26,8 @@ _LONGEST = 10_000
 _CALL = re.compile(r"\w+\([^\[{]*([\[{].*[\]}])[^\]}]*\)", re.DOTALL)
 """Votes within ``Counter(…)`` or ``array(…, dtype=object)``."""
 _SPACED = re.compile(r"(?<=['\"])\s+(?=['\"])")
+_ALONE = threading.Lock()
+"""Python 3.11 raises a SystemError in one of two threads that parse literals at the same time."""
 """The space that NumPy prints between the labels of a list."""
 
 
@@ -99,6 +102,7 @@ def _value(text: str) -> object:
     except (ValueError, RecursionError):
         printed = _CALL.sub(r"\1", text.strip()[:_LONGEST])
     try:
-        return ast.literal_eval(_SPACED.sub(", ", printed))
+        with _ALONE:
+            return ast.literal_eval(_SPACED.sub(", ", printed))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None

@@ -9,6 +9,8 @@ from streamlit import config
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.testing.v1 import AppTest
 
+from app import pages
+
 
 def page_that_is_asked_again_in_a_callback() -> None:
     import streamlit as st
@@ -32,6 +34,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "_maybe_handle_execution_control_request"
     monkeypatch.setattr(ScriptRunner, name, getattr(ScriptRunner, name))  # put back after the test
     monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
+    pages._found.cache_clear()
     runpy.run_path("streamlit_app.py")
 
 
@@ -46,3 +49,9 @@ def test_a_message_that_comes_during_a_callback_waits_for_its_end():
 
 def test_a_click_whose_run_has_not_begun_is_kept():
     assert not config.get_option("runner.fastReruns")
+
+
+@pytest.mark.usefixtures("server")
+def test_the_pages_are_read_before_the_first_visitors_come_at_once():
+    """Python 3.11 raises a SystemError in one of two threads that parse scripts at the same time."""
+    assert pages._found.cache_info().currsize == 1
