@@ -26,9 +26,9 @@ _LONGEST = 10_000
 _CALL = re.compile(r"\w+\([^\[{]*([\[{].*[\]}])[^\]}]*\)", re.DOTALL)
 """Votes within ``Counter(…)`` or ``array(…, dtype=object)``."""
 _SPACED = re.compile(r"(?<=['\"])\s+(?=['\"])")
+"""The space that NumPy prints between the labels of a list."""
 _ALONE = threading.Lock()
 """Python 3.11 raises a SystemError in one of two threads that parse literals at the same time."""
-"""The space that NumPy prints between the labels of a list."""
 
 
 def features(texts: Sequence[str]) -> dict[str, np.ndarray]:
