@@ -53,8 +53,8 @@ def test_no_part_of_a_package_waits_for_the_package():
     """Of two threads that import both at once, as a new server's preloading and first page do, each would wait for the
     other, and the page fail; ``from package.part import name`` waits for the part alone."""
     found = []
-    for package in ("core.checkpoint", "core.data"):
-        for path in (ROOT / package.replace(".", "/")).glob("[!_]*.py"):
+    for package in ("core.checkpoint", "core.data", "core.effects"):
+        for path in (ROOT / package.replace(".", "/")).rglob("[!_]*.py"):
             body = ast.parse(path.read_text("utf-8")).body
             found += [path.name for part in body if isinstance(part, ast.ImportFrom) and part.module == package]
     assert found == []

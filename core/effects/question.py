@@ -7,13 +7,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from core.effects import layers, reason, routes, turning
 from core.effects.adversary import with_adversary
 from core.effects.asked_pair import AskedPair
 from core.effects.faithfulness import faithfulness
 from core.effects.jacobians import integrated_jacobians
+from core.effects.layers import divide as divide_among_layers
+from core.effects.layers import ignored
 from core.effects.links import Taken, head_effects, link_effects
 from core.effects.methods import method_named
+from core.effects.reason import reason_for
+from core.effects.routes import divide as divide_among_routes
+from core.effects.turning import Change, smallest_changes
 from core.effects.words import DROPPED, TAKEN_AWAY, Progress, part, places, unheard
 from core.errors import UserError
 from core.evidence.effects import Effects, LinkEffects
@@ -70,13 +74,13 @@ class Question(AskedPair):
         without heads."""
         return (head_effects(self.checkpoint, self.reading, self.target, progress),)
 
-    def smallest_change(self, *, progress: Progress = unheard) -> tuple[turning.Change, ...]:
+    def smallest_change(self, *, progress: Progress = unheard) -> tuple[Change, ...]:
         """The smallest word changes that flip the verdict (:func:`core.effects.turning.smallest_changes`)."""
-        return turning.smallest_changes(self, progress)
+        return smallest_changes(self, progress)
 
     def reason(self, *, progress: Progress = unheard) -> Reason:
         """The reason for this verdict, confirmed by forward passes (:func:`core.effects.reason.reason_for`)."""
-        return reason.reason_for(self, progress)
+        return reason_for(self, progress)
 
     def shares(self, *, progress: Progress = unheard) -> SimilarityShares:
         """The share of each pair of input words in the similarity of a bi-encoder, by integrated Jacobians
@@ -95,7 +99,7 @@ class Question(AskedPair):
         second: str = "",
         *,
         progress: Progress = unheard,
-        so_far: Callable[[LayerRoutes], None] = layers.ignored,
+        so_far: Callable[[LayerRoutes], None] = ignored,
     ) -> Routes | LayerRoutes:
         """How the difference to another version of the pair divides among the model's routes
         (:func:`core.effects.routes.divide`), or which states and heads of a transformer restore it
@@ -103,8 +107,8 @@ class Question(AskedPair):
         cannot be divided."""
         versions = self.reading, self.checkpoint.read(first, second)
         if isinstance(self.checkpoint.model, CrossEncoder):
-            return layers.divide(self.checkpoint, *versions, progress, so_far)
-        return routes.divide(self.checkpoint, *versions)
+            return divide_among_layers(self.checkpoint, *versions, progress, so_far)
+        return divide_among_routes(self.checkpoint, *versions)
 
     def faithfulness(self, *, seed: int = 0, progress: Progress = unheard) -> Faithfulness:
         """How faithful the explanations of this verdict are, including the adversary found."""

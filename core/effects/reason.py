@@ -17,9 +17,10 @@ import torch
 from core.alone import explained_alone, unread
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
-from core.effects import cost, differences, gradients
 from core.effects.asked_pair import AskedPair
 from core.effects.attention_edits import CELL, AttentionEdit, explain_under
+from core.effects.cost import SOON
+from core.effects.cost import of_reason as cost_of_reason
 from core.effects.differences import (
     ALONE,
     EXCHANGE,
@@ -33,8 +34,16 @@ from core.effects.differences import (
     TOGETHER,
     Candidate,
     Word,
+    exchanges,
+    omissions,
+    only_in,
+    ordered,
+    stretches,
+    together,
 )
 from core.effects.edits import EditError, edited
+from core.effects.gradients import NORM
+from core.effects.gradients import word_effects as gradient_effects
 from core.effects.words import Progress, unheard
 from core.evaluation.predict import predict
 from core.evaluation.suites import LEAST, exchange, kind_of_exchange
@@ -72,8 +81,8 @@ def reason_for(question: AskedPair, progress: Progress = unheard) -> Reason:
 
 def quick_reason(question: AskedPair, progress: Progress = unheard) -> Reason:
     """The reason, or, for an external model that would take long, the cost of computing it."""
-    price = cost.of_reason(question)
-    if price.seconds <= cost.SOON:
+    price = cost_of_reason(question)
+    if price.seconds <= SOON:
         return reason_for(question, progress)
     return Reason(SLOW, f"What decides was not computed for this model: it takes {price}.")
 
@@ -156,12 +165,12 @@ class _Search:
     def _groups(self, progress: Progress) -> list[list[Outcome]]:
         """The outcomes by kind, in the order of the rules, up to the first that flips the verdict."""
         texts, own = self.texts, self.own
-        kinds: dict[str, Iterable[Candidate]] = {ALONE: differences.omissions(texts, own, shared=False)}
+        kinds: dict[str, Iterable[Candidate]] = {ALONE: omissions(texts, own, shared=False)}
         if len(texts) > 1:
             kinds = {
-                ORDER: differences.ordered(texts, own),
-                STRETCH: differences.stretches(texts, own),
-                EXCHANGE: differences.exchanges(texts, own, self._partner),
+                ORDER: ordered(texts, own),
+                STRETCH: stretches(texts, own),
+                EXCHANGE: exchanges(texts, own, self._partner),
                 **kinds,
             }
         most = {kind: RULES[kind].passes for kind in kinds}
@@ -176,8 +185,8 @@ class _Search:
         ranked = [outcome.candidate for outcome in sorted(tried, key=self._left)]
         single = [one for one in ranked if one.kind == ALONE and one.named[0][0] == own]
         later = {
-            TOGETHER: differences.together(texts, own, single),
-            SHARED: differences.omissions(texts, own, shared=True),
+            TOGETHER: together(texts, own, single),
+            SHARED: omissions(texts, own, shared=True),
         }
         for number, (kind, candidates) in enumerate(later.items(), start=2):
             if (kind == TOGETHER and self.scored) or (kind == SHARED and len(texts) == 1):
@@ -199,7 +208,7 @@ class _Search:
     def slopes(self) -> dict[Word, float]:
         """The norm of the gradient of log p(verdict) with respect to each word's vector."""
         self.passes += 1
-        found = gradients.word_effects(self.checkpoint, self.question.reading, self.target, gradients.NORM)
+        found = gradient_effects(self.checkpoint, self.question.reading, self.target, NORM)
         return {(self.roles.index(word.role), word.index): word.effect or 0.0 for word in found.words}
 
     def _tried(self, candidates: Sequence[Candidate]) -> list[Outcome]:
@@ -347,7 +356,7 @@ class _Search:
     def _new_words(self) -> tuple[list[int], list[int]]:
         """The words that only the own text has, and those that only the other has."""
         own, other = self.texts[self.own], self.texts[1 - self.own]
-        return differences.only_in(own, other), differences.only_in(other, own)
+        return only_in(own, other), only_in(other, own)
 
     @property
     def _all_in(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.checkpoint import Checkpoint
-from core.effects import gradients
+from core.effects.gradients import INTEGRATED, NORM, passes, word_effects
 from core.effects.methods.method import Method, register
 from core.effects.words import Attribution, Place, Progress, unheard
 from core.evidence.effects import Unsigned
@@ -23,12 +23,12 @@ class Gradient(Method):
     lacks: str = "has no gradients"
 
     def effects(self, asked: AskedPair, at: Sequence[Place], progress: Progress = unheard) -> Attribution:
-        found = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, self.name)
+        found = word_effects(asked.checkpoint, asked.reading, asked.target, self.name)
         words = {(word.role, word.index): word for word in found.words}
         return found._replace(words=tuple(words[asked.sides[place.side].role, place.index] for place in at))
 
     def passes(self, asked: AskedPair) -> int:
-        return gradients.passes(self.name)
+        return passes(self.name)
 
     def available(self, checkpoint: Checkpoint) -> bool:
         return checkpoint.model.differentiable
@@ -36,7 +36,7 @@ class Gradient(Method):
 
 register(
     Gradient(
-        name=gradients.NORM,
+        name=NORM,
         title="Gradient norm",
         how="the norm of the gradient of log p of the verdict with respect to the word’s vector",
         cannot="A norm has no sign: it does not show whether the word supports the verdict or opposes it. It is the "
@@ -51,7 +51,7 @@ register(
 )
 register(
     Gradient(
-        name=gradients.INTEGRATED,
+        name=INTEGRATED,
         title="Integrated gradients",
         how="the gradient along the path from vectors a thousandth as long to the word’s own, times their difference",
         cannot="The bars add up to log p of the verdict minus that of vectors a thousandth as long, which are not "

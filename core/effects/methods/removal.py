@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint
-from core.effects import gradients
+from core.effects.gradients import can_nudge, nudged
 from core.effects.methods.method import REGISTRY, Method, register
 from core.effects.words import (
     DROPPED,
@@ -71,10 +71,10 @@ class Nudge(Method):
         return _removed(asked, at, {self: 1.0}, progress)
 
     def passes(self, asked: AskedPair) -> int:
-        return len(places(asked.sides)) * gradients.can_nudge(asked.checkpoint)
+        return len(places(asked.sides)) * can_nudge(asked.checkpoint)
 
     def available(self, checkpoint: Checkpoint) -> bool:
-        return gradients.can_nudge(checkpoint)
+        return can_nudge(checkpoint)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,7 +109,7 @@ def _removed(asked: AskedPair, at: Sequence[Place], mix: Mapping[Method, float],
         if isinstance(part, Nudge) and at and part.available(asked.checkpoint):
             numbers = {place: number for number, place in enumerate(places(asked.sides))}
             own = [numbers[place] for place in at]
-            moved = _numbers(asked, gradients.nudged(asked.checkpoint, asked.reading, asked.target, own).numpy())
+            moved = _numbers(asked, nudged(asked.checkpoint, asked.reading, asked.target, own).numpy())
             by_part = [{**of_word, part.name: one[None]} for of_word, one in zip(by_part, moved, strict=True)]
     own_logits = torch.tensor([asked.explanation.logits], dtype=torch.float64)
     (before,) = _numbers(asked, asked.checkpoint.model.answers.supports(own_logits).numpy())
