@@ -162,12 +162,24 @@ class Headerless(ColumnLayout):
         letters = self.delimiter != "," or any(map(str.isalpha, record[self.columns[-1]]))
         return letters and record["label"].strip() in self.labels
 
+    def counts_rows(self, records: Sequence[Mapping[str, str]]) -> bool:
+        """Whether the numbers in the place of labels are those of a spreadsheet's rows: below a header, or rising from
+        each line to the next."""
+        if self.delimiter != ",":
+            return False
+        numbers = [int(label) if (label := record["label"].strip()) in self.labels else None for record in records]
+        known = [number for number in numbers if number is not None]
+        rising = len(known) >= _FEWEST and all(one < other for one, other in itertools.pairwise(known))
+        return rising or (len(numbers) > 1 and numbers[0] is None)
+
 
 def _unescaped(text: str) -> str:
     r"""The text with the line ends that the class CSV writes as ``\n``, and without the ``\`` before quotes in Yelp."""
     return re.sub(r'\\"+', '"', text.replace(r"\n", "\n"))
 
 
+_FEWEST = 5
+"""Lines whose rising numbers are no classes."""
 _BINARY = ("0", "1")
 _CLASS_CSV = Headerless(
     "class CSV", (("text",),), title=("title",), clean=_unescaped, columns=("label", "title", "text"),

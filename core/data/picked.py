@@ -24,9 +24,11 @@ NAME = "picked columns"
 _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, (("first",),))
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _FEWEST_ROWS, _WORDS_OF_TEXT = 5, 3.0
+"""Rows needed for a guess, and the mean number of words of a column of texts."""
+_SAMPLED = 100
+"""Further rows that a guess reads."""
 _IDENTIFIER = re.compile(r"\S*\d\S*")
 """Not a class: of many classes, the first rows may have each only once."""
-"""Rows needed for a guess, and the mean number of words of a column of texts."""
 _SHOWN = 20
 """Maximum number of column names in a message."""
 
@@ -80,26 +82,24 @@ class Seen:
     doubtful: bool = False
     """Whether that line looks like a row rather than a header."""
     rows: tuple[tuple[str, ...], ...] = ()
-    """The cells of the rows below it."""
+    """The cells of rows below it."""
 
     def guess(self) -> dict[str, str]:
         """The columns with the texts and the label by the part of a row, if a table's header is certain and its rows
-        leave no doubt: the two columns with the most words, if the words of others are few; and the only other one with
-        few values, which recur; without a label if there is none. Empty if there is any doubt. The id is the only other
-        column of single words with digits that are all different."""
+        leave no doubt: the one or two columns with many words; and the only other one with few values, which recur;
+        without a label if there is none, and one without empty cells first. Empty if there is any doubt. The id is the
+        only other column of single words with digits that are all different."""
         columns = list(zip(*(row for row in self.rows if len(row) == len(self.names)), strict=True))
         if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
         words = [sum(len(cell.split()) for cell in column) / len(column) for column in columns]
         texts = [at for at, count in enumerate(words) if count >= _WORDS_OF_TEXT]
-        classes = [
-            at
-            for at, column in enumerate(columns)
-            if at not in texts and 1 < len({*column}) <= len(column) / 2 and all(column)
-        ]
-        if len(texts) != 2 or len(classes) > 1:
+        recurring = [at for at, column in enumerate(columns) if at not in texts and _recurs(column)]
+        classes = [at for at in recurring if all(columns[at])] or recurring
+        if len(texts) not in (1, 2) or len(classes) > 1:
             return {}
-        found = dict(zip(("first", "second", "label"), (self.names[at] for at in (*texts, *classes)), strict=False))
+        parts = [*("first", "second")[: len(texts)], "label"]
+        found = dict(zip(parts, (self.names[at] for at in (*texts, *classes)), strict=False))
         ids = [
             at
             for at, column in enumerate(columns)
@@ -108,8 +108,14 @@ class Seen:
         return found | ({"id": self.names[ids[0]]} if len(ids) == 1 else {})
 
 
-def seen(head: Sequence[Line]) -> Seen:
-    """The columns found in these lines."""
+def _recurs(column: Sequence[str]) -> bool:
+    """Whether a column has few values, which recur; rows without a label have an empty cell."""
+    values = [cell for cell in column if cell.strip()]
+    return len(values) >= _FEWEST_ROWS and 1 < len({*values}) <= len(values) / 2
+
+
+def seen(head: Sequence[Line], further: Sequence[Line] = ()) -> Seen:
+    """The columns found in these lines. The guess also reads ``further`` ones: the rows may be sorted by class."""
     if _is_json(head):
         records = [record for _, record in objects(head, [])]
         keys = dict.fromkeys(key for record in records for key in record)
@@ -121,7 +127,10 @@ def seen(head: Sequence[Line]) -> Seen:
     recurs = any(cell in {row[at] for row in rows if at < len(row)} for at, cell in enumerate(first) if cell)
     columns = ([row[at] for row in rows if at < len(row)] for at in range(len(first)))
     doubtful = recurs or any(map(_could_be_below, first, columns))
-    return Seen(table.names, tuple(first), doubtful, tuple(map(tuple, rows)))
+    sampled = further[:: max(1, len(further) // _SAMPLED)]
+    return Seen(
+        table.names, tuple(first), doubtful, tuple(map(tuple, [*rows, *(cells.split(text) for _, text in sampled)]))
+    )
 
 
 def _could_be_below(name: str, cells: Sequence[str]) -> bool:

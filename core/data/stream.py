@@ -22,6 +22,8 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 PACKED = (".gz", ".zst")
 MOST_LABELS = 1000
 """Maximum number of distinct labels kept."""
+_FURTHER = 5000
+"""Lines after the first from which a guess reads some rows."""
 TOLD = 1000
 """Maximum number of broken rows reported individually; further ones are counted."""
 
@@ -223,13 +225,14 @@ def together(digests: list[str], columns: Picked | None = None) -> str:
 
 
 def seen_in(path: Path, largest: int = LARGEST) -> Seen:
-    """The columns found in a file's first lines. Raises DataError as :class:`Stream` does."""
+    """The columns found in a file's first lines, and rows from further ones for a guess. Raises DataError as
+    :class:`Stream` does."""
     problems: list[Problem] = []
     lines = one_row_a_line(lines_of(path, problems, hashlib.sha256(), largest), problems, path.name)
     head = [*itertools.islice(lines, HEAD)]
     if not head:
         raise DataError(f"{path.name} has no text in it; check that it was saved or downloaded whole")
-    known = seen(head)
+    known = seen(head, [*itertools.islice(lines, _FURTHER)])
     if not known.names:
         raise DataError(not_known(path.name, head))
     return known

@@ -254,6 +254,6 @@ def without_header(head: list[Line]) -> RowReader | None:
         table = DataTable(layout.delimiter, True if layout.delimiter == "," else None, layout.columns)
         broken: list[Problem] = []
         rows = [record for _, record in table.records(MAX_DOCUMENT_LINES, head[: layout.head], broken)]
-        if 2 * sum(map(layout.fits, rows)) > len(rows) + len(broken):
+        if 2 * sum(map(layout.fits, rows)) > len(rows) + len(broken) and not layout.counts_rows(rows):
             return table.reader(*(fitting(layout.columns, (layout,)) or (layout, {})))
     return None

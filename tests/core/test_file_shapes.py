@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.data import DataError, Stream, read
+from core.data.dataset import UnknownLayoutError
 from core.data.lines import checksum
 from core.data.picked import Seen
 from core.data.stream import seen_in, survey
@@ -317,6 +318,24 @@ def test_the_texts_of_a_file_without_labels_are_guessed():
     assert Seen(("case", "report", "reply", "kind"), rows=partly).guess() == texts | {"id": "case"}, "not of every row"
     doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
     assert Seen(("case", "report", "reply", "kind", "part"), rows=doubtful).guess() == {}
+
+
+def test_numbered_rows_of_single_texts_are_no_class_csv(tmp_path):
+    """Their numbers are not classes; and rows sorted by class, some of them unlabelled, have a class to guess."""
+    file = tmp_path / "tickets.csv"
+    texts = [f"my parcel number {n} has not arrived" for n in range(90)]
+    labelled = [f"{n},{text},{('bill', 'lost', '')[n // 30]}" for n, text in enumerate(texts)]
+    file.write_text("\n".join(["Ticket,Message,Queue", *labelled]))
+    with pytest.raises(UnknownLayoutError):
+        read(file)
+    found = seen_in(file, 100_000)
+    assert found.guess() == {"first": "Message", "label": "Queue", "id": "Ticket"}
+    for header, rows in (("", labelled), ("Nr,Report,Reply", [f"{n},{text},{text}?" for n, text in enumerate(texts)])):
+        file.write_text("\n".join([header, *rows]))
+        with pytest.raises(UnknownLayoutError):
+            read(file)
+    file.write_text("\n".join(f"{n // 30},A title,{text}" for n, text in enumerate(texts)))
+    assert read(file).layout == "class CSV", "sorted by class"
 
 
 def test_a_question_above_classes_is_the_name_of_a_column(tmp_path):
