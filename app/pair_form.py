@@ -39,7 +39,7 @@ class ModelForm:
 
     page: PageSession[Any]
     saved: str = "pair"
-    own: str = "A pair of your own"
+    own: str = "Words of your own"
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
         """Computes the page's answer, or shows one sentence on why there is none; ``empty``: the hint while nothing is

@@ -14,6 +14,7 @@ import cattrs
 from core import json_types
 from core.evidence import BOTH
 from core.json_types import JsonMapping, JsonObject
+from core.wording import class_names
 
 LARGEST = 4 << 20
 """Size limit of a card file in bytes."""
@@ -361,6 +362,17 @@ def details(card: JsonMapping) -> Details:
             with contextlib.suppress(Exception):
                 found[of_card.name] = json_types.LENIENT.structure(card[of_card.name], cast(type, of_card.type))
     return Details(**found)
+
+
+def class_titles(card: JsonMapping) -> tuple[str, ...]:
+    """The names on screen of a usable card's classes."""
+    roles = card["roles"]
+    return class_names(card["labels"], roles["second"] if roles["judged"] == BOTH else roles["judged"])
+
+
+def unit(card: JsonMapping) -> str:
+    """What a model reads at a time: a pair, or a single text."""
+    return "text" if details(card).roles.get("second") == "" else "pair"
 
 
 def _check_alignment(stored: CardAlignment) -> None:

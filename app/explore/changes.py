@@ -32,6 +32,7 @@ from core.adaptation.what_changed import (
     old_classifier,
     suites_are_read,
 )
+from core.card import unit
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import PAIRS, origin_of
 from core.checkpoint.unlisted import base_of
@@ -66,7 +67,7 @@ def what_changed(page: PageSession[ExploreState], answered: Answered, place: Del
         if not is_open:
             return
         corrections, pull = from_csv(kept.read_text(encoding="utf-8")), float(settings["pull"])
-        with st.spinner("Testing on our pairs …"):
+        with st.spinner("Testing …"):
             read_suites(base)
             examples = examples_of(base, corrections)
             found = fitted(base, examples, pull)
@@ -77,19 +78,21 @@ def what_changed(page: PageSession[ExploreState], answered: Answered, place: Del
             page_style.note(said)
         _slider(page, base, examples, pull, corrections)
         _kinds(found.changed.kinds)
-        _pairs("Corrected pairs", base, examples, found, [one.pair for one in corrections])
-        _pairs("Pairs tried", base, examples, found, _tried(base, corrections), changed=True)
+        _pairs(f"Corrected {unit(base.card)}s", base, examples, found, [one.pair for one in corrections])
+        _pairs(f"{capital(unit(base.card))}s tried", base, examples, found, _tried(base, corrections), changed=True)
         _file(base, found)
         both = {"model": base.name, "with": page.state.model or ""}
-        page_style.page_link("compare", both, "Compare both on this pair")
+        page_style.page_link("compare", both, f"Compare both on this {unit(base.card)}")
         if unlisted:
-            own.save(page, page.state.model or "", adapted.folder)
+            own.save(page, page.state.model or "", adapted.card, adapted.folder)
 
 
 def _file(base: Checkpoint, found: Fitted) -> None:
     """The labelled rows of a file before and after, with those that are wrong now first."""
     with st.popover("Test on a labelled file"):
-        opened = st.file_uploader("Labelled pairs", ["csv", "tsv", "jsonl"], key=_TESTED, max_upload_size=5)
+        opened = st.file_uploader(
+            f"Labelled {unit(base.card)}s", ["csv", "tsv", "jsonl"], key=_TESTED, max_upload_size=5
+        )
         if opened is None:
             return
         content = opened.getvalue()

@@ -18,7 +18,7 @@ from app.page_state.widgets import folded
 from app.pair_form import digest, once
 from app.panels.verdict import Correct
 from core.adaptation.adapt import Examples, assembled
-from core.adaptation.corrections import Correction, put, to_csv
+from core.adaptation.corrections import Correction, from_csv, put, to_csv
 from core.adaptation.fits import KEEP
 from core.adaptation.reading_ahead import read_ahead
 from core.adaptation.what_changed import (
@@ -27,13 +27,13 @@ from core.adaptation.what_changed import (
     suites_are_read,
     tested,
 )
+from core.card import class_titles
 from core.checkpoint import Checkpoint, load_named
-from core.checkpoint.adapted import origin_of, save_unlisted
+from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
 from core.checkpoint.unlisted import new_name
 from core.data import read
 from core.errors import UserError
-from core.evidence import BOTH
-from core.wording import capital, class_names, counted
+from core.wording import capital, counted
 
 QUOTED = 40
 """Length limit in characters of a sentence in the tray."""
@@ -51,9 +51,7 @@ def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
 
 def names_of(checkpoint: Checkpoint) -> Mapping[str, str]:
     """The classes' names on screen."""
-    sides = (checkpoint.roles["first"], checkpoint.roles["second"])
-    shown = class_names(checkpoint.labels, checkpoint.roles["judged"] if checkpoint.judged != BOTH else sides[1])
-    return dict(zip(checkpoint.labels, shown, strict=True))
+    return dict(zip(checkpoint.labels, class_titles(checkpoint.card), strict=True))
 
 
 def _texts(page: ExploreState, checkpoint: Checkpoint) -> tuple[str, str]:
@@ -89,10 +87,19 @@ def tray(page: PageSession[ExploreState], answered: Answered) -> None:
             _entry(page, base, place, one)
         fitting = usable(listed, base)
         if len(fitting) < len(listed):
-            other = counted(len(listed) - len(fitting), "correction")
-            page_style.note(f"{other} of other classes or texts are not for this model.")
-        if fitting and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
+            other = len(listed) - len(fitting)
+            verb = "is" if other == 1 else "are"
+            page_style.note(f"{counted(other, 'correction')} of other classes or texts {verb} not for this model.")
+        if fitting and {*fitting} == learned(answered.checkpoint):
+            page_style.note("The model shown has learned them.")
+        elif fitting and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
             _adapt(page, base, fitting)
+
+
+def learned(checkpoint: Checkpoint) -> set[Correction]:
+    """The corrections that a model was adapted to, if they were kept; none for any other model."""
+    kept = checkpoint.folder / PAIRS
+    return {*from_csv(kept.read_text(encoding="utf-8"))} if kept.is_file() else set()
 
 
 def files(page: PageSession[ExploreState]) -> None:
@@ -103,7 +110,7 @@ def files(page: PageSession[ExploreState]) -> None:
             "Save the corrections (CSV)", to_csv(listed).encode("utf-8-sig"), "pairlens-corrections.csv", framed=True
         )
     st.file_uploader(
-        "Open corrections: labelled pairs", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),
+        "Open corrections: a labelled file", ["csv", "tsv", "jsonl"], key=_OPENED, on_change=_open, args=(page,),
         max_upload_size=5,
     )  # fmt: skip
 

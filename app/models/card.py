@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.card import Details, KindRoutes, Score, SuiteCounts, TrainedOn, details, is_external
+from core.card import Details, KindRoutes, Score, SuiteCounts, TrainedOn, class_titles, details, is_external, unit
+from core.checkpoint.unlisted import PAIRS
 from core.evaluation.scores import fisher
 from core.evaluation.suites import SUITES
-from core.evidence import BOTH
 from core.evidence.routes import signed_percent
 from core.json_types import JsonMapping, is_number
 from core.models import REGISTRY
 from core.models.base import EXTERNAL
-from core.wording import capital, class_names, counted, score_percent, the
+from core.wording import capital, counted, score_percent, the
 
 IN_THE_PAPER = ", in the paper"
 """Suffix of the name of a result from the paper."""
@@ -44,7 +44,7 @@ def summary(card: JsonMapping) -> list[tuple[str, str]]:
     """What the model is, its accuracy and its purpose, one line each."""
     roles = card["roles"]
     texts = " and ".join(the(role) for role in (roles["first"], roles["second"]) if role)
-    names = class_names(card["labels"], roles["second"] if roles["judged"] == BOTH else roles["judged"])
+    names = class_titles(card)
     *others, last = (f"“{name}”" for name in names)
     does = f"says {', '.join(others)} or {last}" if others else "gives them a score"
     if len(names) > MOST_NAMES:
@@ -69,8 +69,8 @@ def _about(card: JsonMapping) -> str:
 
 def results(card: JsonMapping) -> list[tuple[str, str, str]]:
     """One line per evaluated set: name, accuracy (or MAP) and details; the paper's numbers last."""
-    told, unit = details(card), _rows(card)
-    lines = [(name, score(result), ", ".join(_notes(result, unit))) for name, result in told.results.items()]
+    told, rows = details(card), f"{unit(card)}s"
+    lines = [(name, score(result), ", ".join(_notes(result, rows))) for name, result in told.results.items()]
     lines = [line for line in lines if line[1]] + simple_pairs(card) + routes(card)
     for name, value in told.paper.items():
         shown = written(value, name.endswith(("MAP", "MRR"))) if is_number(value) else str(value)
@@ -78,7 +78,7 @@ def results(card: JsonMapping) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _notes(result: Score, unit: str) -> Iterator[str]:
+def _notes(result: Score, rows: str) -> Iterator[str]:
     for name, value, ranks in (("Pearson’s r", result.pearson, False), ("Spearman’s ρ", result.spearman, True)):
         if value is not None:
             low, high = fisher(value, result.items or 0, ranks)
@@ -86,7 +86,7 @@ def _notes(result: Score, unit: str) -> Iterator[str]:
     if result.mrr is not None:
         yield f"MRR {result.mrr:.4f}"
     if result.items is not None:
-        yield f"{result.items:,} {unit if result.map is None else 'questions'}"
+        yield f"{result.items:,} {rows if result.map is None else 'questions'}"
     if result.macro_f1 is not None:
         yield f"macro-F1 {score_percent(result.macro_f1)}"
     if result.accuracy_with_evidence is not None:
@@ -202,7 +202,7 @@ def made_and_measured(card: JsonMapping) -> list[str]:
 
 def tables(folder: Path) -> list[Path]:
     """CSV tables in a card's folder (an ablation, a figure's points), for the page to draw."""
-    return sorted(folder.glob("*.csv"))
+    return sorted({*folder.glob("*.csv")} - {folder / PAIRS})
 
 
 def dev_set(card: JsonMapping) -> str:
@@ -212,13 +212,13 @@ def dev_set(card: JsonMapping) -> str:
 
 def facts(card: JsonMapping, folder: Path) -> list[tuple[str, str]]:
     """The model's training and size, one line each; fields missing from the card are left out."""
-    told, unit = details(card), _rows(card)
+    told, rows = details(card), f"{unit(card)}s"
     share = told.recipe.get("teacher_share")
     teachers = [str(of["name"]) for of in told.teachers if isinstance(of, dict) and "name" in of]
     who = teachers[0] if len(teachers) == 1 else f"{len(teachers)} earlier models, their mean"
     mixed = f"the probabilities of {who}" if teachers else ""
     recombined = told.recipe.get("transfer")
-    data = [_data_set(source, unit) for source in told.data]
+    data = [_data_set(source, rows) for source in told.data]
     if recombined and is_number(recombined):
         data.append(f"{recombined:,} pairs recombined from them, without labels")
     seconds, device = told.training.seconds, told.training.device
@@ -311,10 +311,5 @@ def _classifier(name: str, scores: Mapping[str, Score]) -> str:
     return f"{text}; the network’s own {network}" if network and name != "network" else text
 
 
-def _rows(card: JsonMapping) -> str:
-    """The unit of its data sets: pairs or texts."""
-    return "texts" if details(card).roles.get("second") == "" else "pairs"
-
-
-def _data_set(data: TrainedOn, unit: str) -> str:
-    return f"{data.name} ({'' if data.rows is None else f'{data.rows:,} {unit}, '}{data.licence})"
+def _data_set(data: TrainedOn, rows: str) -> str:
+    return f"{data.name} ({'' if data.rows is None else f'{data.rows:,} {rows}, '}{data.licence})"

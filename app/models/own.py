@@ -14,7 +14,7 @@ import streamlit as st
 from app import own_models, page_style
 from app.page_state.session import PageSession
 from core.adaptation.corrections import from_csv, to_lines
-from core.card import Card
+from core.card import Card, class_titles, unit
 from core.checkpoint import CheckpointError, available, epochs
 from core.checkpoint.unlisted import PAIRS, base_of, disown, remove, rename, save_as, saving
 from core.errors import UserError
@@ -26,9 +26,12 @@ _LONGEST_LINK = 4_000
 """Maximum length of the corrections in a link, in characters."""
 
 
-def save(page: PageSession[Any], name: str, folder: Path) -> None:
+def save(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     """The form that saves an unlisted model, and selects it under its new name."""
     if not saving():
+        page_style.note(
+            "Saving under a name is switched off on this server: download it on its page under Models."
+        )
         return
     with st.popover("Save under a name"), st.form("save the model", border=False):
         new = st.text_input(
@@ -38,7 +41,7 @@ def save(page: PageSession[Any], name: str, folder: Path) -> None:
             key="name of the model",
         )
         corrected = (folder / PAIRS).is_file()
-        with_pairs = corrected and st.checkbox("together with the corrected pairs", key="with the pairs")
+        with_pairs = corrected and st.checkbox(f"together with the corrected {unit(card)}s", key="with the pairs")
         if not st.form_submit_button("Save the model"):
             return
         # Inside the popover, which covers what is drawn below it.
@@ -66,12 +69,13 @@ def about(card: Card) -> list[tuple[str, str]]:
     adaptation = card.get("adaptation") or {}
     labels = adaptation.get("labels")
     shown = labels.items() if isinstance(labels, dict) else ()
-    listed = ", ".join(f"{label} {number}" for label, number in list(shown)[:12])
+    names = dict(zip(card["labels"], class_titles(card), strict=True))
+    listed = ", ".join(f"{names.get(label, label)} {number}" for label, number in list(shown)[:12])
     settings = ", ".join(f"{key} {adaptation[key]}" for key in ("pull", "keep", "C", "balanced") if key in adaptation)
     rows = adaptation.get("rows")
     return [
         ("Adapted from", card["base"]["title"]),
-        ("To", f"{counted(rows, 'pair')} ({listed})" if isinstance(rows, int) else "not stated"),
+        ("To", f"{counted(rows, unit(card))} ({listed})" if isinstance(rows, int) else "not stated"),
         ("Settings", settings),
     ]
 
@@ -84,7 +88,7 @@ def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     )  # fmt: skip
     if base_of(name):
         page_style.note("Unlisted: only who has its link can open it, for a day.")
-        save(page, name, folder)
+        save(page, name, card, folder)
     if own_models.made(name):
         _rename_or_delete(page, name, card, folder)
     if "base" in card:

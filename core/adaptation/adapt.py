@@ -13,13 +13,14 @@ from torch import Tensor
 
 from core.adaptation.features import Pair, feature_vectors, kept_features
 from core.adaptation.fits import FOLDS, KEEP, PULL, PULLS, Linear, Step, fresh, held_out_pull, no_step, pulled, spread
-from core.card import Roles
+from core.card import Roles, unit
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import adapted_card, with_classifier
 from core.data.split import sharing
 from core.errors import UserError
 from core.evaluation.predict import RowsDone
 from core.json_types import JsonObject
+from core.wording import counted
 
 MOST_CLASSES = 300
 FEW_PULL = 0.03
@@ -222,11 +223,11 @@ def assembled(
     base = checkpoint.card["base"]["title"] if "base" in checkpoint.card else checkpoint.card["title"]
     count = len(examples.pairs)
     same = examples.classes == checkpoint.labels
-    noun = ("correction" if same else "pair") + "s" * (count != 1)
+    noun = "correction" if same else unit(checkpoint.card)
     card = adapted_card(
         checkpoint,
         name=name or f"{checkpoint.name}-adapted",
-        title=title or f"{base} + {count:,} {noun}",
+        title=title or f"{base} + {counted(count, noun)}",
         labels=list(examples.classes),
         roles=renamed(checkpoint.card["roles"], roles),
         task=task or (checkpoint.card["task"] if same else "your own classes"),

@@ -22,7 +22,7 @@ from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.curve import Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
-from core.card import Calibration, Card, right_class
+from core.card import Calibration, Card, right_class, unit
 from core.checkpoint import Checkpoint, load_named, title_of
 from core.checkpoint.adapted import save_unlisted
 from core.checkpoint.unlisted import discard, new_name
@@ -231,7 +231,7 @@ def _adapted(
         examples.labels.numpy(),
         np.array([index.get(label, -1) for label in gold]),
         predicted,
-        lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'pair')}"),
+        lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'row')}"),
     )
     calibrated = _calibrated(adapted, linear.logits(features), gold, f"{dataset.name}{HELD_OUT}")
     return StandingBeside(len(train), simpler, curve), calibrated
@@ -254,7 +254,7 @@ def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: 
 
 def _title(base: Checkpoint, rows: int) -> str:
     title = base.card["base"]["title"] if "base" in base.card else base.card["title"]
-    return f"{title} + {counted(rows, 'pair')}"
+    return f"{title} + {counted(rows, unit(base.card))}"
 
 
 def _pairs(dataset: Dataset, divided: Division, rows: np.ndarray) -> tuple[list[Pair], list[str]]:

@@ -17,6 +17,7 @@ from core.data.dataset import DataError
 from core.explain import explain
 from core.files import FileError
 from tests.app.desk_page import button, texts
+from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import lines_of, open_view, query
 
 WRONG = [
@@ -32,7 +33,7 @@ def adapted(own_desk, monkeypatch):
     monkeypatch.setattr(own_models, "maker", lambda: "browser of Ann")  # AppTest has no cookies
     link = {"model": "test-light", "first": WRONG[0].first, "second": WRONG[0].second}
     app = open_view("explore", **link, corrections=to_lines(WRONG))
-    assert not app.exception and "1 correction of other classes or texts are not for this model" in texts(app)
+    assert not app.exception and "1 correction of other classes or texts is not for this model" in texts(app)
     boxes = [box.proto.id for box in app.text_input]
     button(app, "Adapt the model").click().run()
     assert [box.proto.id for box in app.text_input][:2] == boxes, "what is typed meanwhile would be lost in a new box"
@@ -85,6 +86,9 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
 
     with monkeypatch.context() as patched:
         patched.setattr("core.checkpoint.adapted.save_adapted", full)
+        assert not any(one.label == "Adapt the model" for one in adapted.button), "the same model again"
+        box = next(box for box in adapted.selectbox if box.label.startswith("Right class of a dog"))
+        box.set_value("neutral").run()
         button(adapted, "Adapt the model").click().run()
         assert not adapted.exception and query(adapted)["model"] == name
         assert "server’s disk is full" in str(drawn(adapted)["notices"])
@@ -202,5 +206,25 @@ def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapt
     assert not other.exception and "my-model" not in available()
 
     monkeypatch.setenv("PAIRLENS_SAVING", "off")
-    again = open_view("models", model=name)
-    assert not again.exception and "Save the model" not in [one.label for one in again.button]
+    for again in (open_view("models", model=name), open_view("explore", model=name, first="a dog", second="a cat")):
+        assert not again.exception and "Save the model" not in [one.label for one in again.button]
+        assert "Saving under a name is switched off on this server" in texts(again)
+
+
+def test_a_corrected_text_is_called_a_text_and_its_class_by_its_name(own_desk, tmp_path, monkeypatch):
+    config = {"input_size": 16, "hidden": 12, "classes": 5, "context": "intra"}
+    moods = {"labels": [*"01234"], "roles": {"first": "text", "second": "", "judged": "text"}, "config": config}
+    make_checkpoint(tmp_path, "test-moods", "Test moods", 1, task="text classification", typical_length={}, **moods)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    corrections = [Correction("a <i>dog</i> is cold", "", "4")]
+    app = open_view("explore", model="test-moods", first=corrections[0].first, corrections=to_lines(corrections))
+    button(app, "Adapt the model").click().run()
+    name = query(app)["model"]
+    assert not app.exception and load_named(name).card["title"] == "Test moods + 1 correction"
+    table = next(one for one in app.table if "Corrected texts" in one.value.columns)
+    assert lines_of(table)[-1][0] == "a <i>dog</i> is cold" and "The model shown has learned them." in texts(app)
+    link = next(one.proto.label for one in app.get("page_link") if "Compare" in one.proto.label)
+    assert link == "Compare both on this text"
+    card = open_view("models", model=name)
+    assert "1 text (very positive 1)" in str([lines_of(table) for table in card.table])
+    assert not card.exception and "cannot be read" not in texts(card), "its pairs are no table of results"
