@@ -107,9 +107,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         return adaptation(dataset, divided, base, roles, own_models.maker())
 
     label = "Train and test" if all_weights else "Adapt and test"
-    if st.button(label, type="primary", disabled=base is None or JOB in st.session_state):
-        jobs.start(JOB, make)
-        st.rerun()
+    jobs.button(label, JOB, make, type="primary", disabled=base is None)
 
 
 def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> None:
@@ -118,11 +116,10 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
     mine = job is not None and job.about == about(dataset, names)
     if job is not None and mine and job.finished:
         page_style.note(job.told or job.problem or "The comparison was cancelled.")
-    if len(names) > 1 and (job is None or (job.finished and not (mine and job.told))):
+    if len(names) > 1 and not (mine and job and job.told):
         what = f"Cross-validates {counted(len(names), 'model')} on the rows to learn from"
-        if st.button("Which model?", help=what, key="which reader", disabled=JOB in st.session_state):
-            jobs.start(COMPARISON, lambda: which_reader(dataset, divided, names))
-            st.rerun()
+        off = JOB in st.session_state
+        jobs.button("Which model?", COMPARISON, lambda: which_reader(dataset, divided, names), help=what, disabled=off)
 
 
 def _what_learns(cards: Mapping[str, Card]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +26,7 @@ from core.evaluation.probe import suits
 from core.evaluation.suites import SUITES
 from core.wording import told_apart
 
-_JOB = "desk prediction"
+_JOB, _SAMPLE = "desk prediction", "desk prediction of a sample"
 _UNSCORED = "no matching class (rows not scored)"
 _MAPPED = 12
 """Maximum number of labels that can be mapped on screen."""
@@ -93,22 +94,27 @@ def new_run() -> None:
         "Find out where models err: predict a data file with one to four checkpoints, filter its rows, compare slices "
         "and models, and tag errors. Or teach a model the classes of your own file, and see on which rows it errs."
     )
-    jobs.draw_running()
+    with jobs.running_above():
+        _new_run()
+
+
+def _new_run() -> None:
+    """The form below the predictions in progress."""
     jobs.draw_unfinished()
     adapting.draw_unfinished()
-    jobs.finish(_JOB, "The prediction was stopped; what the finished checkpoints predicted is kept.")
+    for key in (_JOB, _SAMPLE):
+        jobs.finish(key, "The prediction was stopped; what the finished checkpoints predicted is kept.")
     adapting.finish()
     page_style.note("No file at hand? Try hand-written pairs:")
     with st.container(horizontal=True, gap="small"):
         for name, suite in SUITES.items():
-            busy = _JOB in st.session_state
             st.button(
                 f"{suite.title} ({len(suite.pairs.rows):,})",
                 key=f"desk sample {name}",
                 help=suite.about,
                 on_click=_begin_sample,
                 args=(name,),
-                disabled=busy,
+                disabled=_SAMPLE in st.session_state,
             )
     chosen = file_choice.chosen_file()
     if isinstance(chosen, RunHeader):
@@ -179,7 +185,7 @@ def _begin_sample(suite: str) -> None:
             raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
         return _claimed(SUITES[suite].pairs, [name])
 
-    jobs.start(_JOB, make)
+    jobs.start(_SAMPLE, make)
 
 
 def _claimed(dataset: Dataset, models: list[str], counts_as: Mapping[str, CountsAs] = NO_MAPPING) -> Job:
@@ -241,6 +247,5 @@ def _prediction_form(dataset: Dataset, cards: Mapping[str, Card], shown: Mapping
     except DataError as error:
         page_style.notice([f"{page_style.capital(str(error))}."])
         return
-    if st.button("Predict", type="primary", disabled=not picked or _JOB in st.session_state):
-        jobs.start(_JOB, lambda: _claimed(dataset, picked, counts_as))
-        st.rerun()
+    make = functools.partial(_claimed, dataset, picked, counts_as)
+    jobs.button("Predict", _JOB, make, type="primary", disabled=not picked)

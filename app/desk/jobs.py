@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
@@ -14,13 +16,43 @@ from core.desk.jobs import QUEUE, TRAININGS, Job
 from core.desk.training import TrainingJob
 from core.wording import counted, duration
 
+_BELOW = "desk jobs below"
+
+
+def _unfinished() -> Sequence[Job]:
+    return (*TRAININGS.jobs(), *QUEUE.jobs())
+
 
 def draw_running(*about: Hashable) -> bool:
-    """Draws the running and queued jobs, or only those about this; returns whether there are any."""
-    found = [job for job in (*TRAININGS.jobs(), *QUEUE.jobs()) if not about or job.about == about]
+    """Draws the running and queued jobs about this; returns whether there are any."""
+    found = [job for job in _unfinished() if job.about == about]
     for job in found:
         draw(job)
     return bool(found)
+
+
+@contextmanager
+def running_above() -> Iterator[None]:
+    """Draws all running and queued jobs above what is drawn within, but for those that :func:`button` draws there."""
+    above, below = st.container(), list[Job]()
+    st.session_state[_BELOW] = below
+    yield
+    with above:
+        for job in _unfinished():
+            if job not in below:
+                draw(job)
+
+
+def button(label: str, key: str, make: Callable[[], Job], **options: Any) -> None:
+    """A button that queues a job under this ``key`` (:func:`start`). While the job is unfinished, its progress stands
+    in the place of the button: on a long page, the top is out of sight."""
+    job: Job | None = st.session_state.get(key)
+    if job is not None and not job.finished:
+        st.session_state[_BELOW].append(job)
+        draw(job)
+    elif st.button(label, **options):
+        start(key, make)
+        st.rerun()
 
 
 def start(key: str, make: Callable[[], Job]) -> None:

@@ -29,9 +29,7 @@ _LONGEST_LINK = 4_000
 def save(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
     """The form that saves an unlisted model, and selects it under its new name."""
     if not saving():
-        page_style.note(
-            "Saving under a name is switched off on this server: download it on its page under Models."
-        )
+        page_style.note("Saving under a name is switched off on this server: download it on its page under Models.")
         return
     with st.popover("Save under a name"), st.form("save the model", border=False):
         new = st.text_input(

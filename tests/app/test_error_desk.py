@@ -70,7 +70,8 @@ def test_bins_of_labels_that_several_classes_count_as_have_no_filter(tmp_path):
 def test_a_sample_is_predicted_and_opens_with_its_kinds(checkpoints, monkeypatch):
     app = open_view("error_desk")
     button(app, "Simple pairs (200)").click().run()
-    app.session_state["desk prediction"].future.result(600) if "desk prediction" in app.session_state else None
+    job = "desk prediction of a sample"
+    app.session_state[job].future.result(600) if job in app.session_state else None
     app.run()
     assert not app.exception and "simple_pairs.tsv: 200 rows" in texts(app)
     assert not sentences(app), "they are not training rows"

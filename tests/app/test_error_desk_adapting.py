@@ -20,7 +20,7 @@ from core.data import read
 from core.data.corrected import NewLabel
 from core.desk import source, store, trainer, training
 from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
-from core.desk.jobs import TRAININGS, Cancelled
+from core.desk.jobs import TRAININGS, Cancelled, Job
 from core.errors import DeskError, UserError
 from core.evaluation.calibration import log_loss
 from core.explain import explain
@@ -76,6 +76,15 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     assert "These 2 classes are new (different event, same event). Adapt a model to 32 of these rows" in said
     assert "test it on the other 8?" in said and not any(box.label.startswith("“") for box in app.multiselect)
     assert sum(app.dataframe[0].value["rows to learn from"]) == 32
+    # The progress stands where the button was clicked, not only at the top of a long page.
+    app.session_state[adapting.JOB] = Job("Adapting a model", 40, lambda job: None)
+    app.run()
+    assert (
+        "Adapt and test" not in [one.label for one in app.button]
+        and "Adapting a model" in app.get("progress")[0].proto.text
+    )
+    del app.session_state[adapting.JOB]
+    app.run()
     button(app, "Which model?").click().run()
     app.session_state[adapting.COMPARISON].future.result(600)
     app.run()
