@@ -6,8 +6,9 @@ URL, a file or a table. Positions count the tokens of the text before the edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.errors import UserError
 from core.linguistics.negation import negatable
@@ -18,15 +19,6 @@ Split = Callable[[str], Sequence[Token]]
 """Splits a text into words: the reader's own splitter, so that positions count the words a model reads."""
 
 DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
-_FIELDS: dict[str, tuple[str, ...]] = {
-    DROP: ("side", "index"),
-    REPLACE: ("side", "index", "word"),
-    INSERT: ("side", "index", "word"),
-    NEGATE: ("side",),
-    SWAP: ("side", "index", "other"),
-    EXCHANGE: (),
-}
-"""The fields of each kind's text form, in order."""
 LONGEST_WORD = 60
 """Length limit in characters of an inserted word."""
 
@@ -47,18 +39,18 @@ class Edit:
     other: int = 0
 
     def __str__(self) -> str:
-        return " ".join([self.kind, *(str(getattr(self, name)) for name in _FIELDS[self.kind])])
+        return " ".join([self.kind, *(str(getattr(self, name)) for name in EDIT_KINDS[self.kind].fields)])
 
     @classmethod
     def parse(cls, text: str) -> Edit:
         """The inverse of ``str``. Raises EditError for any other text."""
         refused = EditError(f"{text[:80]!r} is not an edit of a pair; undo it or retype the sentence")
         kind, *parts = text.split(" ", 3)
-        names = _FIELDS.get(kind)
-        if names is None or len(parts) != len(names):
+        if kind not in EDIT_KINDS or len(parts) != len(EDIT_KINDS[kind].fields):
             raise refused
+        named = zip(EDIT_KINDS[kind].fields, parts, strict=True)
         try:
-            values = {name: part if name == "word" else int(part) for name, part in zip(names, parts, strict=True)}
+            values = {name: part if name == "word" else int(part) for name, part in named}
         except ValueError:
             raise refused from None
         edit = cls(kind, **values)  # type: ignore[arg-type]
@@ -68,20 +60,9 @@ class Edit:
 
     def describe(self, texts: tuple[str, str], split: Split = tokenize) -> str:
         """Describes the edit of these texts for users: “Three” → “Two”."""
-        if self.kind == EXCHANGE:
-            return "sides exchanged"
-        if self.kind == NEGATE:
-            return "“not” put in"
-        tokens = split(texts[self.side])
-        word = tokens[self.index].text if self.index < len(tokens) else ""
-        if self.kind == SWAP:
-            other = tokens[self.other].text if self.other < len(tokens) else ""
-            return f"“{word}” and “{other}” swapped"
-        return {
-            DROP: f"“{word}” left out",
-            REPLACE: f"“{word}” → “{self.word}”",
-            INSERT: f"“{self.word}” before “{word}”" if word else f"“{self.word}” at the end",
-        }[self.kind]
+        words = [token.text for token in split(texts[self.side])]
+        word, other = (words[at] if at < len(words) else "" for at in (self.index, self.other))
+        return EDIT_KINDS[self.kind].said(self, word, other)
 
 
 def edited(texts: tuple[str, str], edits: Iterable[Edit], split: Split = tokenize) -> tuple[str, str]:
@@ -93,34 +74,14 @@ def edited(texts: tuple[str, str], edits: Iterable[Edit], split: Split = tokeniz
 
 
 def _edited(texts: tuple[str, str], edit: Edit, split: Split) -> tuple[str, str]:
-    if edit.kind == EXCHANGE:
+    text, tokens, kind = texts[edit.side], split(texts[edit.side]), EDIT_KINDS[edit.kind]
+    if kind.change is None:
         if not all(_has_word(text) for text in texts):
             raise EditError("only two sentences with words can change sides; type the other one first")
         return texts[1], texts[0]
-    text = texts[edit.side]
-    tokens = split(text)
-    last = len(tokens) if edit.kind == INSERT else len(tokens) - 1
-    if max(edit.index, edit.other) > last:
+    if max(edit.index, edit.other) > len(tokens) - (edit.kind != INSERT):
         raise EditError(f"the edit {str(edit)[:80]!r} reaches beyond the sentence; undo it or retype the sentence")
-    if edit.kind == DROP:
-        changed = _cut(text, tokens[edit.index])
-    elif edit.kind == REPLACE:
-        changed = _put(text, tokens[edit.index], edit.word)
-    elif edit.kind == INSERT:
-        space = "" if without_spaces(edit.word) else " "
-        at = tokens[edit.index].start if edit.index < len(tokens) else len(text)
-        before, after = text[:at], text[at:]
-        closes = before[-1:].strip() and not after[:1].isalnum()  # a full stop, or the end of the text
-        changed = f"{before}{space}{edit.word}{after}" if closes else f"{before}{edit.word}{space}{after}"
-    elif edit.kind == NEGATE:
-        places = negatable([token.text for token in tokens])
-        if not places:
-            raise EditError("this sentence has no place where “not” would stand; insert a word instead")
-        at = tokens[places[0]].start
-        changed = f"{text[:at]}not {text[at:]}"
-    else:
-        one, other = sorted((edit.index, edit.other))
-        changed = _put(_put(text, tokens[other], tokens[one].text), tokens[one], tokens[other].text)
+    changed = kind.change(edit, text, tokens)
     if not _has_word(changed):
         raise EditError("this edit would leave a sentence without a word; keep at least one")
     return (changed, texts[1]) if edit.side == 0 else (texts[0], changed)
@@ -145,3 +106,58 @@ def _put(text: str, token: Token, word: str) -> str:
     if token.text[:1].isupper() and not text[: token.start].strip() and word[:1].islower():
         word = word[:1].upper() + word[1:]
     return f"{text[: token.start]}{word}{text[token.end :]}"
+
+
+def _inserted(edit: Edit, text: str, tokens: Sequence[Token]) -> str:
+    space = "" if without_spaces(edit.word) else " "
+    at = tokens[edit.index].start if edit.index < len(tokens) else len(text)
+    before, after = text[:at], text[at:]
+    closes = before[-1:].strip() and not after[:1].isalnum()  # a full stop, or the end of the text
+    return f"{before}{space}{edit.word}{after}" if closes else f"{before}{edit.word}{space}{after}"
+
+
+def _negated(edit: Edit, text: str, tokens: Sequence[Token]) -> str:
+    places = negatable([token.text for token in tokens])
+    if not places:
+        raise EditError("this sentence has no place where “not” would stand; insert a word instead")
+    at = tokens[places[0]].start
+    return f"{text[:at]}not {text[at:]}"
+
+
+def _swapped(edit: Edit, text: str, tokens: Sequence[Token]) -> str:
+    one, other = (tokens[at] for at in sorted((edit.index, edit.other)))
+    return _put(_put(text, other, one.text), one, other.text)
+
+
+class EditKind(NamedTuple):
+    """A kind of edit."""
+
+    fields: tuple[str, ...]
+    """The fields of its text form, in order."""
+    said: Callable[[Edit, str, str], str]
+    """Describes it for users, given the edited word and the other word of a swap; empty at the end of a text."""
+    change: Callable[[Edit, str, Sequence[Token]], str] | None
+    """The text after it, given the text with its tokens; None if it exchanges both texts. Raises EditError."""
+
+
+EDIT_KINDS: Mapping[str, EditKind] = {
+    DROP: EditKind(
+        ("side", "index"),
+        lambda edit, word, _: f"“{word}” left out",
+        lambda edit, text, tokens: _cut(text, tokens[edit.index]),
+    ),
+    REPLACE: EditKind(
+        ("side", "index", "word"),
+        lambda edit, word, _: f"“{word}” → “{edit.word}”",
+        lambda edit, text, tokens: _put(text, tokens[edit.index], edit.word),
+    ),
+    INSERT: EditKind(
+        ("side", "index", "word"),
+        lambda edit, word, _: f"“{edit.word}” before “{word}”" if word else f"“{edit.word}” at the end",
+        _inserted,
+    ),
+    NEGATE: EditKind(("side",), lambda *_: "“not” put in", _negated),
+    SWAP: EditKind(("side", "index", "other"), lambda edit, word, other: f"“{word}” and “{other}” swapped", _swapped),
+    EXCHANGE: EditKind((), lambda *_: "sides exchanged", None),
+}
+"""The kinds of edits by the first word of their text form."""
