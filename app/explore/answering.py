@@ -13,7 +13,6 @@ from core.alone import explained_alone
 from core.card import Card
 from core.checkpoint import Checkpoint, load_named
 from core.effects import METHODS
-from core.effects.attention_edits import OF_ANY_WORDS
 from core.effects.links import Taken
 from core.effects.question import Question
 from core.effects.words import TAKEN_AWAY
@@ -50,7 +49,7 @@ class Answered:
         if self.shown is self.trained:
             return ""
         acting = self.page.attention
-        changes = [edit.describe((), ()) for edit in acting if edit.kind in OF_ANY_WORDS]
+        changes = [edit.describe((), ()) for edit in acting if edit.of_any_words]
         by_hand = ["attention changed by hand"] if len(changes) < len(acting) else []
         return " and ".join([*changes, *by_hand])
 

@@ -10,7 +10,7 @@ from app.pairs import Version
 from app.panels import verdict
 from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.asked_pair import target_class
-from core.effects.attention_edits import BEST_MATCH, OF_ANY_WORDS, AttentionEdit, explain_under, maps_under
+from core.effects.attention_edits import BEST_MATCH, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
@@ -138,7 +138,7 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[E
 def of_attention(edit: AttentionEdit, before: EditedPair) -> str:
     """Describes an edit of the attention as it was ``before``; if there are several maps, names the map."""
     explanation = before.explanation
-    if edit.kind in OF_ANY_WORDS:
+    if edit.of_any_words:
         return edit.describe((), ())
     if edit.map < len(before.scores):
         return edit.describe(*_edges(before.scores[edit.map], explanation), scored=True)
@@ -189,7 +189,7 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
 def _ended(steps: Sequence[EditedPair], number: int, at: int) -> str:
     """The note on an attention edit (step ``number``) that a word edit up to step ``at`` suspended; else empty."""
     since, edit = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1]), steps[number].edit
-    return ENDED if since and isinstance(edit, AttentionEdit) and edit.kind not in OF_ANY_WORDS else ""
+    return ENDED if since and isinstance(edit, AttentionEdit) and not edit.of_any_words else ""
 
 
 def _scored(shown: EditedPair) -> tuple[ScoreMap, ...]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,16 +31,6 @@ from core.models.intervention import AttentionLinks
 from core.wording import percent
 
 CELL, UNIFORM, PERMUTED, TEMPERATURE, UNCROSSED = "cell", "uniform", "permuted", "temperature", "uncrossed"
-EDIT_FIELDS: Mapping[str, tuple[str, ...]] = {
-    CELL: ("map", "row", "column", "value", "rest"),
-    UNIFORM: ("map",),
-    PERMUTED: ("map", "seed"),
-    TEMPERATURE: ("value",),
-    UNCROSSED: (),
-}
-"""The fields of each kind's text form, in order."""
-OF_ANY_WORDS = (TEMPERATURE, UNCROSSED)
-"""Edits that refer to no cell or map, so they stay in effect when the words change."""
 TEMPERATURES = (0.01, 100.0)
 """Lowest and highest temperature."""
 BEST_MATCH = 1.0
@@ -70,8 +61,13 @@ class AttentionEdit:
     rest: str = Taken.RENORMALISED.value
     seed: int = 0
 
+    @property
+    def of_any_words(self) -> bool:
+        """Whether it refers to no cell or map, so that it stays in effect when the words change."""
+        return ATTENTION_EDITS[self.kind].of_any_words
+
     def __str__(self) -> str:
-        values = (getattr(self, name) for name in EDIT_FIELDS[self.kind])
+        values = (getattr(self, name) for name in ATTENTION_EDITS[self.kind].fields)
         return " ".join([self.kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in values)])
 
     @classmethod
@@ -79,11 +75,10 @@ class AttentionEdit:
         """The inverse of ``str``. Raises EditError for other text, and for values out of range."""
         refused = EditError(f"{text[:80]!r} is not an edit of attention; undo it")
         kind, *parts = text.split(" ")
-        names = EDIT_FIELDS.get(kind)
-        if names is None or len(parts) != len(names):
+        if kind not in ATTENTION_EDITS or len(parts) != len(ATTENTION_EDITS[kind].fields):
             raise refused
-        given = dict(zip(names, parts, strict=True))
-        value = _number(given.pop("value", "1"), *((0.0, 1.0) if kind == CELL else TEMPERATURES))
+        given = dict(zip(ATTENTION_EDITS[kind].fields, parts, strict=True))
+        value = _number(given.pop("value", "1"), *ATTENTION_EDITS[kind].values)
         rest = given.pop("rest", Taken.RENORMALISED.value)
         whole = all(part.isascii() and part.isdigit() and len(part) <= MOST_DIGITS for part in given.values())
         if not whole or rest not in set(Taken):
@@ -93,17 +88,14 @@ class AttentionEdit:
     def describe(self, rows: Sequence[str], columns: Sequence[str], scored: bool = False) -> str:
         """Describes the edit for users; ``rows`` and ``columns``: the words along the edges of its map; ``scored``:
         whether the map holds scores."""
-        if self.kind == CELL:
-            kept_rest = ", the rest kept" if self.rest == Taken.KEPT and not scored else ""
-            looks = "matches" if scored else "looks at"
-            cell = f"{_quoted(rows, self.row)} {looks} {_quoted(columns, self.column)}"
-            return f"{cell} with {percent(self.value)}{kept_rest}"
-        return {
-            UNIFORM: "attention uniform",
-            PERMUTED: f"attention permuted (seed {self.seed})",
-            TEMPERATURE: f"attention at temperature {self.value:g}",
-            UNCROSSED: "crossing words not counted (q = 0)",
-        }[self.kind]
+        said = ATTENTION_EDITS[self.kind].said
+        return said.format(edit=self) if said else self._of_a_cell(rows, columns, scored)
+
+    def _of_a_cell(self, rows: Sequence[str], columns: Sequence[str], scored: bool) -> str:
+        kept_rest = ", the rest kept" if self.rest == Taken.KEPT and not scored else ""
+        looks = "matches" if scored else "looks at"
+        cell = f"{_quoted(rows, self.row)} {looks} {_quoted(columns, self.column)}"
+        return f"{cell} with {percent(self.value)}{kept_rest}"
 
 
 def _quoted(words: Sequence[str], place: int) -> str:
@@ -131,7 +123,7 @@ def edited_attention(maps: Maps, edits: Iterable[AttentionEdit]) -> list[Tensor]
         if edit.kind == CELL:
             _check_cell(edit, maps[edit.map])
         for number, links in enumerate(maps):
-            if edit.kind == TEMPERATURE or number == edit.map:
+            if edit.of_any_words or number == edit.map:
                 rows = values[number].view(-1, links.values.shape[-1])
                 changed = [_row(edit, links, i, row) for i, row in enumerate(rows)]
                 values[number] = torch.stack(changed).view_as(links.values)
@@ -158,7 +150,8 @@ def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -
         shares = (row - links.least) / (BEST_MATCH - links.least)
         at = slice(edit.column, edit.column + 1) if edit.kind == CELL else slice(None)
         edit = replace(edit, rest=Taken.KEPT.value)
-        changed = _OF_SCORES[edit.kind](edit, shares, edit.column, number)
+        kind = ATTENTION_EDITS[edit.kind]
+        changed = (kind.of_scores or kind.of_weights)(edit, shares, edit.column, number)
         out[at] = links.least + (BEST_MATCH - links.least) * changed[at].clamp(0.0, 1.0)
         return out
     own = links.values.view(-1, len(row))[number]
@@ -168,7 +161,7 @@ def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -
             scores = links.scores.view(-1, len(row))[number, block]
             out[block] = torch.softmax(scores.double() / edit.value, dim=0).to(row)
         elif edit.kind != CELL or _holds(block, edit.column):
-            out[block] = _CHANGED[edit.kind](edit, row[block], edit.column - block.start, number)
+            out[block] = ATTENTION_EDITS[edit.kind].of_weights(edit, row[block], edit.column - block.start, number)
     return out
 
 
@@ -197,12 +190,8 @@ def _permuted(edit: AttentionEdit, weights: Tensor, at: int, number: int) -> Ten
     return weights[torch.randperm(len(weights), generator=drawn)]
 
 
-_CHANGED: Mapping[str, Callable[[AttentionEdit, Tensor, int, int], Tensor]] = {
-    CELL: _cell,
-    UNIFORM: _uniform,
-    PERMUTED: _permuted,
-    TEMPERATURE: _tempered,
-}
+def _same(edit: AttentionEdit, weights: Tensor, at: int, number: int) -> Tensor:
+    return weights
 
 
 def _mean(edit: AttentionEdit, shares: Tensor, at: int, number: int) -> Tensor:
@@ -213,8 +202,33 @@ def _power(edit: AttentionEdit, shares: Tensor, at: int, number: int) -> Tensor:
     return shares.clamp(min=0.0) ** (1 / edit.value)
 
 
-_OF_SCORES = {**_CHANGED, UNIFORM: _mean, TEMPERATURE: _power}
-"""Operations on rows that are not normalised: uniform is the mean, temperature a power."""
+Change = Callable[[AttentionEdit, Tensor, int, int], Tensor]
+"""Changes a row (its number last) within one softmax, given where the edit's column is in it."""
+
+
+class AttentionEditKind(NamedTuple):
+    """A kind of edit: the fields of its text form, in order; its description for users, if it needs no words; the
+    changed weights of a row, and of a row of scores, which is not normalised, if they differ; the lowest and the
+    highest ``value``; and :attr:`AttentionEdit.of_any_words`."""
+
+    fields: tuple[str, ...]
+    said: str
+    of_weights: Change
+    of_scores: Change | None = None
+    values: tuple[float, float] = TEMPERATURES
+    of_any_words: bool = False
+
+
+ATTENTION_EDITS: Mapping[str, AttentionEditKind] = {
+    CELL: AttentionEditKind(("map", "row", "column", "value", "rest"), "", _cell, values=(0.0, 1.0)),
+    UNIFORM: AttentionEditKind(("map",), "attention uniform", _uniform, _mean),
+    PERMUTED: AttentionEditKind(("map", "seed"), "attention permuted (seed {edit.seed})", _permuted),
+    TEMPERATURE: AttentionEditKind(
+        ("value",), "attention at temperature {edit.value:g}", _tempered, _power, of_any_words=True
+    ),
+    UNCROSSED: AttentionEditKind((), "crossing words not counted (q = 0)", _same, of_any_words=True),
+}
+"""The kinds of edits by the first word of their text form."""
 
 
 def explain_under(
@@ -260,5 +274,4 @@ def maps_under(checkpoint: Checkpoint, first: str, second: str, edits: Iterable[
     maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
     if not maps:
         raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
-    changes = [edit for edit in edits if edit.kind != UNCROSSED]
-    return [replace(links, values=values) for links, values in zip(maps, edited_attention(maps, changes), strict=True)]
+    return [replace(links, values=values) for links, values in zip(maps, edited_attention(maps, edits), strict=True)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.effects.attention_edits import EDIT_FIELDS, OF_ANY_WORDS, AttentionEdit
+from core.effects.attention_edits import ATTENTION_EDITS, AttentionEdit
 from core.effects.edits import Edit, Split, edited
 from core.reading.tokens import tokenize
 
@@ -18,7 +18,7 @@ AnyEdit = Edit | AttentionEdit
 def parse_edit(text: str) -> AnyEdit:
     """Parses an edit of either kind. Raises EditError for any other text."""
     kind = text.partition(" ")[0]
-    return AttentionEdit.parse(text) if kind in EDIT_FIELDS else Edit.parse(text)
+    return AttentionEdit.parse(text) if kind in ATTENTION_EDITS else Edit.parse(text)
 
 
 def words_after(texts: tuple[str, str], edits: Iterable[AnyEdit], split: Split = tokenize) -> tuple[str, str]:
@@ -31,7 +31,5 @@ def acting(edits: Sequence[AnyEdit]) -> tuple[AttentionEdit, ...]:
     """The attention edits in effect after all these edits."""
     last = max((i for i, edit in enumerate(edits) if isinstance(edit, Edit)), default=-1)
     return tuple(
-        edit
-        for i, edit in enumerate(edits)
-        if isinstance(edit, AttentionEdit) and (i > last or edit.kind in OF_ANY_WORDS)
+        edit for i, edit in enumerate(edits) if isinstance(edit, AttentionEdit) and (i > last or edit.of_any_words)
     )
