@@ -34,6 +34,7 @@ from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
+from core.evaluation.scores import MEASURES
 from core.external.bi_encoder import BiEncoder
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
@@ -179,6 +180,12 @@ def _correlations(scores: JsonMapping) -> list[str]:
     return lines
 
 
+def _others(scores: JsonMapping) -> str:
+    """The measures other than accuracy."""
+    others = ((name, one.title) for name, one in MEASURES.items() if name != "accuracy")
+    return "".join(f"   {title} {scores[name]:.4f}" for name, title in others)
+
+
 def table(scores: JsonMapping) -> str:
     """The scores as text."""
     lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
@@ -206,17 +213,15 @@ def table(scores: JsonMapping) -> str:
         return "\n".join([*lines, *_correlations(scores)])
     low, high = scores["accuracy_interval_95"]
     accuracy = f"accuracy {scores['accuracy']:.2%} (95 % interval {low:.2%} to {high:.2%})"
-    lines.append(f"{accuracy}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
+    lines.append(f"{accuracy}{_others(scores)}   n = {scores['items']:,}")
     for label, names in scores.get("counts_as", {}).items():
         lines.append(f"  label {label}: {' + '.join(names) or 'not scored'}")
     if "unscored" in scores:
         lines.append(f"not scored: {counted(scores['unscored'], 'row')}")
     if "likeliest_class_first" in scores:
         first = scores["likeliest_class_first"]
-        lines.append(
-            f"by summed probabilities; taking the likeliest class first: accuracy {first['accuracy']:.2%}   macro-F1 "
-            f"{first['macro_f1']:.4f}"
-        )
+        by_class = f"accuracy {first['accuracy']:.2%}{_others(first)}"
+        lines.append(f"by summed probabilities; taking the likeliest class first: {by_class}")
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]
     rows = []
     for label, row in zip(labels, counts, strict=True):

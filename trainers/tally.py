@@ -13,7 +13,7 @@ from scipy.special import logit  # type: ignore[import-untyped]
 from core.data import Dataset
 from core.data.labels import Scale, key
 from core.evaluation.intervals import bootstrap_mean, wilson
-from core.evaluation.scores import classification, correlations, precisions, ranking
+from core.evaluation.scores import MEASURES, classification, correlations, precisions, ranking
 from core.json_types import JsonObject
 
 
@@ -47,7 +47,7 @@ class Verdicts:
             scores["counts_as"] = {label: list(names) for label, names in self.scale.counts_as.items()}
         if self.scale.several:
             first = classification(gold, by_class, self.scale.names)
-            scores["likeliest_class_first"] = {name: first[name] for name in ("accuracy", "macro_f1")}
+            scores["likeliest_class_first"] = {name: first[name] for name in MEASURES}
         return scores
 
 

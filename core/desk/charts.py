@@ -25,8 +25,8 @@ from core.desk.run import Run, column_of
 from core.desk.slices import Items, Share, SliceScore
 from core.desk.strongest_words import LEAST_ROWS, WordScores
 from core.evaluation.reliability import Reliability
-from core.evaluation.scores import classification, correlations, ranking
-from core.wording import counted, score_percent, with_label
+from core.evaluation.scores import classification, correlations, in_words, ranking
+from core.wording import capital, counted, score_percent, with_label
 
 Chart = alt.LayerChart | alt.FacetChart
 PICKED = "picked"
@@ -98,7 +98,7 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
 
 
 def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> Figure:
-    """Precision, recall and F1 of each class, with accuracy and macro-F1; ``names`` as in :func:`confusion`."""
+    """Precision, recall and F1 of each class, with all measures; ``names`` as in :func:`confusion`."""
     predictions, judged = run.models[model], rows & run.judged
     gold, answered, scale = run.gold_answers[model][judged], predictions.answered[judged], predictions.scale
     title = f"Classes of {predictions.title}"
@@ -112,12 +112,10 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
         bases = {"precision": times, "recall": score["items"], "f1": times + score["items"]}
         parts = [score_percent(score[key]) if base else "–" for key, base in bases.items()]
         lines.append((names[label], *parts, f"{score['items']:,}"))
-    accuracy, f1 = (score_percent(scores[key]) for key in ("accuracy", "macro_f1"))
-    how = f"Accuracy {accuracy}, macro-F1 {f1}; {with_label(len(gold), int(rows.sum()))}."
+    how = f"{capital(in_words(scores))}; {with_label(len(gold), int(rows.sum()))}."
     if scale.several:
         first = classification(gold, scale.of_classes(predictions.best[judged]), scale.names)
-        accuracy, f1 = (score_percent(first[key]) for key in ("accuracy", "macro_f1"))
-        how += f" Taking the likeliest class first: accuracy {accuracy}, macro-F1 {f1}."
+        how += f" Taking the likeliest class first: {in_words(first)}."
     return Figure(title, how, "", ("class", "precision", "recall", "F1", "rows"), lines)
 
 
@@ -166,7 +164,7 @@ def calibration(title: str, measured: Reliability, confidence: str, chosen: bool
     """Accuracy by confidence; a calibrated model's points lie on the diagonal. ``confidence``: the column with the
     probability of the prediction, empty if there is none; ``chosen``: whether a filter selected the rows."""
     how = "Height: accuracy in the bin; a larger point stands for more rows. "
-    how += f"ECE {score_percent(measured.ece)} (15 bins).{' ' + CHOSEN if chosen else ''}"
+    how += f"{measured.in_words}.{' ' + CHOSEN if chosen else ''}"
     filters = [
         f"{confidence} > {b.low:.9g} and {confidence} <= {b.high:.9g}" if confidence else "" for b in measured.bins
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.lazy import import_alone
+from core.wording import score_percent
 
 BINS = 15
 
@@ -28,6 +29,11 @@ class Reliability:
 
     bins: tuple[Bin, ...]
     ece: float
+
+    @property
+    def in_words(self) -> str:
+        """The measures, as the Error desk shows them."""
+        return f"ECE {score_percent(self.ece)} ({BINS} bins)"
 
 
 def reliability(confidence: np.ndarray, right: np.ndarray) -> Reliability:
