@@ -183,6 +183,7 @@ def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str =
 
 _CSV = "text/csv"
 _MEDIA_TYPES = {
+    "csv": _CSV,
     "json": "application/json",
     "jsonl": "application/jsonl",
     "html": "text/html",
@@ -203,7 +204,7 @@ def download(
 ) -> None:
     """A link, or a ``framed`` button, that saves text as this .json, .csv or .html file; a callable is called on click.
     If it fails, the file contains the error's sentence. ``explained``: the button's help."""
-    kind = _MEDIA_TYPES.get(file.rsplit(".", 1)[-1], _CSV)
+    kind = _MEDIA_TYPES.get(file.rsplit(".", 1)[-1], "text/plain")
     made = functools.partial(_made, text, kind, file, get_script_run_ctx()) if callable(text) else text
     look: Literal["secondary", "tertiary"] = "secondary" if framed else "tertiary"
     st.download_button(label, made, file, kind, f"save {file}", explained, type=look, icon=icon, on_click="ignore")

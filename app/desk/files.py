@@ -19,7 +19,7 @@ from core.desk import charts, store
 from core.desk.adapted_run import HELD_OUT
 from core.desk.against import against
 from core.desk.agreement import agreement, label_agreement
-from core.desk.exchange import tags_to_csv, to_csv, to_json
+from core.desk.exchange import EXPORTS, Export
 from core.desk.findings import Finding, findings
 from core.desk.report import MOST_EXAMPLES, report
 from core.desk.run import Run
@@ -43,12 +43,9 @@ def view(opened: OpenRun) -> None:
     page_style.note(f"With predictions, tags and notes: {what}.")
     _withheld(opened)
     with st.container(horizontal=True, gap="small"):
-        table = functools.partial(with_tags, opened.table, run)
-        page_style.download("Rows (CSV)", lambda: to_csv(table(opened.exported), rows), f"{opened.stem}-rows.csv")
-        page_style.download("Rows (JSON)", lambda: to_json(run, opened.exported, rows), f"{opened.stem}-rows.json")
-        page_style.download(
-            "Tags and labels (CSV)", lambda: tags_to_csv(run, opened.exported), f"{opened.stem}-tags.csv"
-        )
+        for export in EXPORTS:
+            make = functools.partial(_export, export, opened)
+            page_style.download(export.title, make, f"{opened.stem}{export.ending}")
         transfer.export(opened)
     transfer.bring_in(opened)
     _corrected(opened)
@@ -107,6 +104,11 @@ def _corrected(opened: OpenRun) -> None:
     page_style.download("Corrected file", made.content, f"{name}-corrected{made.suffix}", framed=True)
     if made.left_out:
         page_style.note(f"Without {counted(made.left_out, 'broken row')} of the file.")
+
+
+def _export(export: Export, opened: OpenRun) -> str:
+    run, state = opened.run, opened.exported
+    return export.text(run, state, with_tags(opened.table, run, state), opened.rows)
 
 
 def _made_by(opened: OpenRun) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,3 +80,20 @@ def tags_to_csv(run: Run, state: FileState) -> str:
             label = own.labels.get(annotator, _UNSURE if annotator in own.unsure else "")
             lines.append([key, annotator, tags, own.notes.get(annotator, ""), settled, label, *decided])
     return csv_text(_TAG_HEAD, lines)
+
+
+class Export(NamedTuple):
+    """A file of the chosen rows: its title, the end of its name, and its text from the run, the tags and labels of its
+    file, the table with them and the ``rows`` (bool ``[N]``)."""
+
+    title: str
+    ending: str
+    text: Callable[[Run, FileState, RunTable, np.ndarray], str]
+
+
+EXPORTS = (
+    Export("Rows (CSV)", "-rows.csv", lambda run, state, table, rows: to_csv(table, rows)),
+    Export("Rows (JSON)", "-rows.json", lambda run, state, table, rows: to_json(run, state, rows)),
+    Export("Tags and labels (CSV)", "-tags.csv", lambda run, state, table, rows: tags_to_csv(run, state)),
+)
+"""The exports of the Error desk, in their order on the page."""
