@@ -205,7 +205,7 @@ except UserError as error:
 
 # The page is found by its file, and its field is in links.
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
-assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"
+assert pages()["both_ways"] == "Both ways" and address("both_ways") == "both-ways"
 app = AppTest.from_file("streamlit_app.py", default_timeout=600)
 app.query_params["model"], app.query_params["first"], app.query_params["second"] = "made-up", "a <b>dog", "a cat"
 app.run().switch_page("app/views/both_ways.py").run()

@@ -18,6 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 from app import palette, panels
 from app.components.bundle import bundle
 from core.desk.run import Run
+from core.evidence.explanation import kinds_of_texts
 from core.json_types import JsonObject
 from tests.app import visitors
 from tests.app.made_up_models import make_all
@@ -123,15 +124,17 @@ def open_page(server: str, tabs: visitors.Tabs) -> Iterator[visitors.Visits]:
 
 @pytest.fixture
 def drawn() -> Callable[[Any], JsonObject]:
-    """Reads from an AppTest what the page gave to the browser component, with the explanation's records ``by_kind``,
-    and its sentences (``sides``) with their words as text."""
+    """Reads from an AppTest what the page gave to the browser component, with the model's records ``by_kind``, and its
+    sentences (``sides``) with their words as text."""
 
     def read(app: Any) -> JsonObject:
         data = next(data for data in components(app) if "drawing" in data)
         told = data.get("explanation", {})
         sentences = [told["first"], *told["contexts"]] if told else []
         sides = [side | {"tokens": [token["text"] for token in side["tokens"]]} for side in sentences]
-        return {**data, "sides": sides, "by_kind": {record["kind"]: record for record in told.get("evidence", ())}}
+        of_texts = {kind.kind for kind in kinds_of_texts()}
+        records = {record["kind"]: record for record in told.get("evidence", ()) if record["kind"] not in of_texts}
+        return {**data, "sides": sides, "by_kind": records}
 
     return read
 

@@ -43,7 +43,8 @@ def test_explain_prints_the_numbers_of_the_library(folder, run):
     printed = json.loads(done.stdout)
     expected = explain(load(folder), *PAIR).to_dict()
     assert printed["logits"] == pytest.approx(expected["logits"], abs=1e-6)
-    assert printed["contexts"][0]["role"] == "hypothesis" and len(printed["evidence"]) == 3
+    assert [one["kind"] for one in printed["evidence"]] == [one["kind"] for one in expected["evidence"]] != []
+    assert printed["contexts"][0]["role"] == "hypothesis"
 
 
 def test_explain_for_people_names_verdict_words_and_filters(folder, run):

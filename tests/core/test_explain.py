@@ -154,7 +154,7 @@ def test_json_tells_what_scripts_would_have_to_derive(checkpoint):
         (lambda e: e["evidence"][0].update(kind=[1]), "unknown kind of evidence"),
         (lambda e: e["evidence"][0].update(weights=["123"]), r"evidence\[0\].weights\[0\] must be a list"),
         (lambda e: e["evidence"][0].update(overridden="no"), r"evidence\[0\].overridden must be true or false"),
-        (lambda e: e["evidence"][-1]["filters"][0].update(window=[1]), r"filters\[0\].window must be a list of 2"),
+        (lambda e: e["evidence"][2]["filters"][0].update(window=[1]), r"filters\[0\].window must be a list of 2"),
     ],
 )
 def test_json_of_another_shape_is_refused_in_one_sentence(checkpoint, change, says):

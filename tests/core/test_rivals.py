@@ -104,5 +104,5 @@ def test_a_single_text_attends_to_itself(architecture, tmp_path):
     assert torch.equal(alone, model(Batch.of([text], [other], judged="first")).logits)
     checkpoint = make_checkpoint(tmp_path, make_table(), architecture, context="intra")
     checkpoint.card["roles"].update(first="text", second="", judged="text")
-    explanation = explain(checkpoint, "the red dog")
+    explanation = explain(checkpoint, "the red dog", records=model.shows(checkpoint.card["config"]))
     assert [(record.role, len(record.weights)) for record in explanation.evidence] == [("text", 3)]
