@@ -14,6 +14,7 @@ from core.adaptation.readers import SUGGESTED
 from core.card import Card, ranked_by
 from core.checkpoint.unlisted import TRAINING
 from core.data import Dataset
+from core.data.dataset import CORRECTED_BY
 from core.data.labels import Scale, graded, proposed
 from core.desk import store, trainer, training
 from core.desk.adapted_run import Division, adaptation, division, held_out_rows, remarks
@@ -50,11 +51,11 @@ def finish() -> None:
 
 
 def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
-    """The user's choice to adapt a model to a file, not to predict it; the default for classes that no model has. There
-    is none without labels."""
+    """The user's choice to adapt a model to a file, not to predict it; the default for classes that no model has, and
+    for a file whose labels were corrected. There is none without labels."""
     if not dataset.labels:
         return False
-    new = new_classes(dataset, cards)
+    new = new_classes(dataset, cards) or any(row.columns.get(CORRECTED_BY) for row in dataset.rows)
     answer = st.radio(
         "What to do with this file?",
         [_ADAPT, _PREDICT] if new else [_PREDICT, _ADAPT],

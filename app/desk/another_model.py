@@ -21,7 +21,7 @@ def view(opened: OpenRun) -> None:
     run, about = opened.run, ("another model", opened.file)
     if jobs.draw_running(*about) or len(run.models) >= MOST_MODELS:
         return
-    names = _others(run)
+    names = others(run)
     if not names:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -35,7 +35,7 @@ def view(opened: OpenRun) -> None:
         )
 
 
-def _others(run: Run) -> dict[str, str]:
+def others(run: Run) -> dict[str, str]:
     """The titles, by name, of the models for such rows whose classes are the labels of the file, without the run's."""
     labels, there = [*run.spellings], {checkpoint_named(model) for model in run.models}
 

@@ -60,10 +60,15 @@ def run_choice() -> None:
         st.button(
             "New run",
             key="desk new",
-            on_click=lambda: PAGE.set(PAGE.state.updated(file=None, models=())),
+            on_click=_new,
             type="tertiary",
             icon=":material/add:",
         )
+
+
+def _new() -> None:
+    file_choice.leave()
+    PAGE.set(PAGE.state.updated(file=None, models=()))
 
 
 def _open_run(file: str) -> None:

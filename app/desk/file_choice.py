@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -33,6 +34,7 @@ _Read = TypeVar("_Read")
 _NONE = "(none)"
 _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
 """The form's labels for the parts of a row."""
+_HANDED = "desk file handed over"
 _HEADER, _ROW = "names of the columns", "a row"
 
 
@@ -56,6 +58,8 @@ def chosen_file() -> tuple[Dataset, Mapping[str, str]] | RunHeader | None:
     if datasets_folder() is not None:
         name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
     shown = uploaded.name if uploaded is not None else name or ""
+    if shown:
+        leave()
     try:
         if uploaded is not None:
             largest = limit * _UNPACKED * 1_000_000
@@ -64,11 +68,23 @@ def chosen_file() -> tuple[Dataset, Mapping[str, str]] | RunHeader | None:
             path = data_file(name)
             changed = max(file.stat().st_mtime_ns for file in (path, *(path.iterdir() if path.is_dir() else ())))
             return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
+        if handed := st.session_state.get(_HANDED):
+            return _read(hashlib.sha256(handed[1]).hexdigest(), lambda: as_file(*handed), LARGEST)
     except UserError as error:
         page_style.notice([f"{error}."])
     except OSError as error:  # its text contains the file's path on the server
         page_style.notice([f"{shown} cannot be read ({error.strerror}): choose it again, or another file."])
     return None
+
+
+def hand_over(name: str, content: bytes) -> None:
+    """Takes a file that a page wrote, as if it were uploaded."""
+    st.session_state[_HANDED] = name, content
+
+
+def leave() -> None:
+    """Forgets the file that was handed over."""
+    st.session_state.pop(_HANDED, None)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, measures, strongest_words, transfer
+from app.desk import all_tags, annotator, file_choice, measures, strongest_words, transfer
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, notice_next, show, training_notes
 from app.page_state.error_desk import DeskState
 from app.palette import css_variables
@@ -101,7 +101,19 @@ def _corrected(opened: OpenRun) -> None:
         st.button("Write the corrected file", key="desk correct", on_click=lambda: attempt(make))
         return
     name = re.sub(r"(\.\w+)+$", "", opened.run.dataset.name.removesuffix(HELD_OUT))
-    page_style.download("Corrected file", made.content, f"{name}-corrected{made.suffix}", framed=True)
+    name = f"{name}-corrected{made.suffix}"
+    page_style.download("Corrected file", made.content, name, framed=True)
+
+    def open_it() -> None:
+        file_choice.hand_over(name, made.content)
+        show(file=None, models=())
+
+    st.button("Adapt a model to it, under New run", key="desk open corrected", on_click=open_it)
+    if opened.run.dataset.name.endswith(HELD_OUT):
+        page_style.note(
+            "The rows of this run are held out: their labels change its score. A model learns from the labels of the "
+            "other rows, which you can correct once you have predicted the whole file."
+        )
     if made.left_out:
         page_style.note(f"Without {counted(made.left_out, 'broken row')} of the file.")
 

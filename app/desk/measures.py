@@ -112,7 +112,13 @@ def against(opened: OpenRun) -> None:
     """Compares the first model with each other one on the filtered rows."""
     run = opened.run
     if len(run.models) < 2:
-        page_style.hint("Two models of a run or more are compared here: choose them in the sidebar, or add one.")
+        if another_model.others(run):
+            page_style.hint("Two models of a run or more are compared here: choose them in the sidebar, or add one.")
+        else:
+            page_style.hint(
+                "Two models of a run or more are compared here. No other model knows this file’s labels: adapt one "
+                "under New run, then add it here."
+            )
         another_model.view(opened)
         return
     unscored(run)

@@ -27,6 +27,7 @@ from core.checkpoint import Checkpoint, load_named, title_of
 from core.checkpoint.adapted import save_unlisted
 from core.checkpoint.unlisted import discard, new_name
 from core.data import Dataset, Example
+from core.data.dataset import CORRECTED_BY
 from core.data.labels import graded
 from core.data.split import parts
 from core.desk import source, store
@@ -212,7 +213,8 @@ def _adapted(
     step("fitting the classifier")
     new = {*labels} == {*examples.classes}
     linear, settings = fit(base, examples, new=new, step=job.check)
-    adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train)))
+    fixed = sum(bool(dataset.rows[at].columns.get(CORRECTED_BY)) for at in divided.train)
+    adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train), fixed))
     step("fitting simpler models")
     names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
     simpler = baselines(train, labels, held_out, gold, names, job.check)
@@ -252,9 +254,11 @@ def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: 
     return replace(adapted, card=cast(Card, {**adapted.card, "calibration": found}))
 
 
-def _title(base: Checkpoint, rows: int) -> str:
+def _title(base: Checkpoint, rows: int, corrected: int) -> str:
+    """The base's title with the number of rows, and how many have a corrected label: that tells it from the model
+    before."""
     title = base.card["base"]["title"] if "base" in base.card else base.card["title"]
-    return f"{title} + {counted(rows, unit(base.card))}"
+    return f"{title} + {counted(rows, unit(base.card))}{f', {corrected:,} corrected' if corrected else ''}"
 
 
 def _pairs(dataset: Dataset, divided: Division, rows: np.ndarray) -> tuple[list[Pair], list[str]]:

@@ -18,7 +18,7 @@ from core.checkpoint import PRETRAINED, available, dynamics, load_named, read_ca
 from core.checkpoint.unlisted import TRAINING, base_of, folder_of, made_by, new_name
 from core.data import read
 from core.data.corrected import NewLabel
-from core.desk import source, store, trainer, training
+from core.desk import adapted_run, source, store, trainer, training
 from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
 from core.desk.jobs import TRAININGS, Cancelled, Job
 from core.errors import DeskError, UserError
@@ -115,6 +115,7 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     made = source.corrected_file(store.open_run(run.sha256), {2: NewLabel("unclear", "Ann")})
     after = made.content.decode().splitlines()
     assert after[0] == f"{before[0]},label_before,label_by" and len(after) == len(before) == 41
+    assert adapted_run._title(load_named("test-light"), 32, 1) == "Test light + 32 pairs, 1 corrected"
     changed = [place for place, line in enumerate(after) if line.endswith(",Ann")]
     assert [f"line {place + 1}" for place in changed] == [store.open_run(run.sha256).keys[2]]
     # Another visitor's offer stands; this session lists the model, and its training rows are scored apart.

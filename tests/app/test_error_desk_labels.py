@@ -243,6 +243,11 @@ def test_labels_to_check_are_a_slice_in_order_and_the_corrected_file_is_written(
     assert made.suffix == ".csv" and written[0] == "premise,hypothesis,Gold Label,label_before,label_by"
     assert written[3] == "how do I log in?,it is 2,No,yes,Ann"
     assert any(one.label == "Everything (JSON)" for one in app.get("download_button"))
+    # Adapting a model to the corrected file takes no detour over a download.
+    press(app, "Adapt a model to it, under New run")
+    assert not app.exception and "1 label decided by people, 1 changed" in texts(app)
+    assert next(box for box in app.radio if box.label == "What to do with this file?").value.startswith("Adapt")
+    assert app.query_params.get("file") is None
 
 
 def test_a_model_that_learns_from_the_labels_suggests_the_next_row(tmp_path):
