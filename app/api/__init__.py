@@ -12,15 +12,16 @@ from __future__ import annotations
 import streamlit as st
 from starlette.routing import BaseRoute, Route
 
-from app.api import rooms
+from app.api import rooms, scripts
 from app.api.door import answer
 
 
 def routes() -> list[BaseRoute]:
-    """For :class:`streamlit.App`, which does not prefix paths with ``server.baseUrlPath``: the API, and the phones of
-    rooms, are answered with and without it, because a proxy may strip it."""
+    """For :class:`streamlit.App`, which does not prefix paths with ``server.baseUrlPath``: the API, the scripts, and
+    the phones of rooms, are answered with and without it, because a proxy may strip it."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     found = list[BaseRoute]()
     for place in ("", f"/{base}") if base else ("",):
-        found += [Route(f"{place}/api/{{kind}}", answer, methods=["GET", "POST"]), *rooms.routes(place)]
+        found += [Route(f"{place}/api/{{kind}}", answer, methods=["GET", "POST"]), scripts.route(place)]
+        found += rooms.routes(place)
     return found

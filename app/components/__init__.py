@@ -17,7 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.browser import component, text_of, unseen
+from app.browser import component, text_of
 from app.components.bundle import bundle
 from app.models import card
 from app.page_state import codec
@@ -40,14 +40,14 @@ LONGEST_QUOTED = 300
 def draw(
     view: str, *drawn: object, key: str, on_selection_change: Callable[[], None] | None = None, **moving: Any
 ) -> None:
-    """Draws the fields of the dataclass ``drawn`` with the script's ``VIEWS.<view>``, on a page that has called
-    :func:`load`. ``moving``: data that may change without redrawing (the selection and its details, the ``id`` of the
-    drawing). :func:`picked` returns the user's selection."""
+    """Draws the fields of the dataclass ``drawn`` with the script's ``VIEWS.<view>``. ``moving``: data that may change
+    without redrawing (the selection and its details, the ``id`` of the drawing). :func:`picked` returns the user's
+    selection."""
     fields = {name: value for part in drawn for name, value in vars(part).items()}
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
     # As text, because Streamlit serialises its arguments several times, and a drawing has thousands of numbers.
     data = {"view": view, "drawing": _compact_json(fields), "moving": _compact_json(moving)}
-    drawing = component("pairlens", text_of(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
+    drawing = component("pairlens", _loader(), html='<div class="pairlens"></div>')
     drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
 
 
@@ -150,17 +150,27 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
-def load() -> None:
-    """Loads the scripts for all drawings; called on every page that draws. They are a separate component because
-    Streamlit resends a component's script and style with each run; content that never changes is sent only once."""
-    with unseen("scripts"):
-        component("pairlens_scripts", bundled())(key="scripts loaded", data={})
+@functools.cache
+def _loader() -> str:
+    """The component's own script, short because Streamlit sends it with each run."""
+    return bundle(_FOLDER / "loader.js", [], {"SCRIPTS": f"{_base_path()}/scripts/{version()}.js"})
+
+
+def version() -> str:
+    """Identifies what :func:`bundled` returns, in the address under which browsers keep it."""
+    return digest([bundled()])
+
+
+def _base_path() -> str:
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
 
 
 @functools.cache
 def bundled() -> str:
-    """All scripts and styles. A panel's styles apply inside its element, whose class is the folder's name."""
-    # mount exports the function that Streamlit calls; loader is a separate component.
+    """All scripts and styles (:mod:`app.api.scripts`). A panel's styles apply inside its element, whose class is the
+    folder's name."""
+    # mount exports what loader, the component's own script, calls.
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
     alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader")}
     base = _FOLDER / "base.css"
@@ -169,9 +179,8 @@ def bundled() -> str:
     style += "".join(
         f".{file.parent.name} {{\n{text_of(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
-    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     constants = {
-        "API": f"/{path}/api" if path else "/api",
+        "API": f"{_base_path()}/api",
         "CIVIDIS": CIVIDIS,
         "DIVERGING": DIVERGING,
         "PAPER": COLOURS["paper"],

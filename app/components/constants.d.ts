@@ -8,5 +8,7 @@ export const CIVIDIS: string[];
 export const DIVERGING: string[];
 /** The page's ground in the light theme and in the dark one. */
 export const PAPER: string[];
+/** Where the server has all other scripts (app/api/scripts.py). */
+export const SCRIPTS: string;
 /** The style sheet of all drawings. */
 export const STYLE: string;

@@ -1,14 +1,9 @@
-// The drawing component: passes each call to the scripts that its page has loaded; the first calls wait for these.
+// The drawing component. The drawing code is a file of its own, which the browser reads once and keeps.
 
-export default function (call) {
-  let end = null;
-  const start = () => {
-    end = window.pairlensMount(call);
-  };
-  if (window.pairlensMount) start();
-  else window.addEventListener("pairlens", start, { once: true });
-  return () => {
-    window.removeEventListener("pairlens", start);
-    end?.();
-  };
+import { SCRIPTS } from "./constants.js";
+
+const scripts = new URL(SCRIPTS, location.origin).href;
+
+export default async function (call) {
+  return (await import(scripts)).mount(call);
 }

@@ -1,5 +1,4 @@
-// How Streamlit calls a view: once per run of the page, with its data. The component "pairlens" is small, and looks up
-// the drawing code here (see loader.js).
+// How Streamlit calls a view, by way of loader.js: once per run of the page, with its data.
 
 import { STYLE } from "./constants.js";
 import { VIEWS } from "./view.js";
@@ -8,7 +7,7 @@ const views = new WeakMap();
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);
 
-function mount({ parentElement, data, setStateValue }) {
+export function mount({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".pairlens");
   const tree = root.getRootNode();
   if (!tree.adoptedStyleSheets.includes(sheet)) tree.adoptedStyleSheets.push(sheet);
@@ -17,9 +16,4 @@ function mount({ parentElement, data, setStateValue }) {
   view.start();
   view.update({ ...JSON.parse(data.drawing), ...JSON.parse(data.moving), drawing: data.drawing }, setStateValue);
   return () => view.end();
-}
-
-export default function () {
-  window.pairlensMount = mount;
-  window.dispatchEvent(new Event("pairlens"));
 }

@@ -37,6 +37,5 @@ def draw(opened: OpenRun, place: int) -> None:
             names = dict(zip(model.labels, class_names(model.labels, model.roles.judged), strict=True))
             models.append(RowModel(LETTERS[number], question, names))
     if models:
-        components.load()
         frame = components.Frame(projector=PAGE.state.projector)
         components.draw("rowEffects", RowEffects(models), frame, key="row effects")

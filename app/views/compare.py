@@ -58,7 +58,6 @@ def main() -> None:
     explored = [name for name in [model_on(ExploreState)] if name in models]
     page = PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
     page_style.apply(PAGE)
-    components.load()
     names = titles(models)
     roles = roles_of(page.model, models)
     with st.sidebar:

@@ -44,7 +44,6 @@ def main() -> None:
     models = {name: model for name, model in listed.items() if model.card is None or explains_texts(model.card)}
     PAGE.open(kinds(models))
     page_style.apply(PAGE)
-    components.load()
     _page(models, cards)
 
 

@@ -65,7 +65,6 @@ def main() -> None:
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open(kinds(models))
     page_style.apply(PAGE)
-    components.load()
     st.html(_STYLE)
     with st.sidebar:
         FORM.task_and_model(by_task(models), titles(models))

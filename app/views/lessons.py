@@ -43,7 +43,6 @@ def main() -> None:
     """Draws the page."""
     PAGE.open({})
     page_style.apply(PAGE)
-    components.load()
     lesson = _lesson()
     with st.sidebar:
         choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})

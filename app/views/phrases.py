@@ -35,7 +35,6 @@ def main() -> None:
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
     page = PAGE.open(kinds(models))
     page_style.apply(PAGE)
-    components.load()
     with st.sidebar:
         FORM.task_and_model(by_task(models), _named(models))
         FORM.example()

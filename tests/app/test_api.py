@@ -13,6 +13,7 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from app import components
 from app.api import endpoint, routes
 from app.api.answers import filter_map
 from app.api.door import LONGEST_BODY
@@ -236,6 +237,13 @@ def test_with_a_base_path_the_routes_are_there_with_and_without_it(monkeypatch):
     paths = [route.path for route in routes()]
     there = [path.removeprefix("/lens") for path in paths if path.startswith("/lens")]
     assert there == [path for path in paths if not path.startswith("/lens")] and "/api/{kind}" in there
+
+
+def test_browsers_keep_the_scripts_under_the_address_of_their_version_alone(client):
+    now, older = client.get(f"/scripts/{components.version()}.js"), client.get("/scripts/0123456789abcdef.js")
+    assert now.text == older.text == components.bundled(), "a page of another server finds this one's scripts"
+    assert now.headers["content-type"].startswith("text/javascript")
+    assert ["immutable" in response.headers["cache-control"] for response in (now, older)] == [True, False]
 
 
 def test_every_line_of_the_documentation_is_answered(server):
