@@ -158,11 +158,12 @@ STILL = """() => {
 
 
 def wait_until(page, seen, wanted):
-    """Wait until what ``seen(page)`` gives is as wanted: the map draws many movements at once."""
+    """Wait until what ``seen(page)`` gives is as wanted, and return it: the map draws many movements at once."""
     deadline = time.monotonic() + PATIENCE
     while not wanted(found := seen(page)):
         assert time.monotonic() < deadline, f"it stays {found}"
         page.wait_for_timeout(50)
+    return found
 
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")

@@ -68,6 +68,9 @@ def test_hovering_shows_a_words_ribbons_and_a_selection_is_undone_in_each_way(op
     expect(page.locator(PRESSED)).to_have_count(0)
 
 
+STROKE = "node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeOpacity]"
+
+
 def test_all_ribbons_stay_readable_when_a_word_is_selected_and_a_rescaled_matrix_is_labelled(open_page):
     page = open_page(link(select="x2", show="column"))
     expect(page.locator(".attention h2")).to_contain_text("columns rescaled: not what the model used")
@@ -77,9 +80,9 @@ def test_all_ribbons_stay_readable_when_a_word_is_selected_and_a_rescaled_matrix
     for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(17, 22, 28)")):
         page.emulate_media(color_scheme=scheme)
         expect(app).to_have_css("background-color", paper)
-        look = others.first.evaluate("node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeOpacity]")
-        assert look[1] == "1"
-        assert contrast(hexadecimal(look[0]), hexadecimal(paper)) >= 3
+        # A ribbon that is just being drawn anew has no colour.
+        stroke, _ = wait_until(page, lambda page: others.first.evaluate(STROKE), lambda found: found[1] == "1")
+        assert contrast(hexadecimal(stroke), hexadecimal(paper)) >= 3
 
 
 def test_models_are_grouped_by_task_with_descriptions_and_useful_controls(open_page):
