@@ -4,6 +4,7 @@ and their key as a maker of models and of rooms."""
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import login
 from app.api.guard import TOKEN
-from core.checkpoint import available
+from app.examples import kind_of
+from core.checkpoint import CheckpointError, available, read_card
 from core.checkpoint.unlisted import base_of, folder_of, is_made_by, made_by, saved_by
 
 _KEY, _MADE, _SECRET = "own models", "models made", "key of the maker of models"
@@ -42,6 +44,19 @@ def known() -> dict[str, Path]:
     unlisted = {name: path for name, path in folders.items() if path is not None and (path / "card.json").is_file()}
     listed = available()
     return unlisted | {name: path for name, path in saved_by(maker()).items() if listed.get(name) == path}
+
+
+def recall(text: str) -> dict[str, str]:
+    """The unlisted models that a saved page names, if they still exist, each with the kind of its examples; the session
+    knows them from now on."""
+    names: list[str] = st.session_state.setdefault(_KEY, [])
+    found = dict[str, str]()
+    for name in dict.fromkeys(re.findall(r"[\w./-]+~[0-9a-f]{32}", text)):
+        with contextlib.suppress(KeyError, CheckpointError):
+            found[name] = kind_of(read_card(available()[name]))
+            if name not in names:
+                names.append(name)
+    return found
 
 
 def add(name: str) -> None:

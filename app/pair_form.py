@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from app import page_style
+from app import own_models, page_style
 from app.examples import shown_with
 from app.model_choice import RECOMMENDED, Listed, size_said
 from app.page_state.session import PageSession
@@ -163,7 +163,8 @@ class ModelForm:
         self.page.touch()
         opened = st.session_state["opened"]
         if opened is not None:
-            self.page.open_file(opened.getvalue().decode("utf-8", "replace"))
+            text = opened.getvalue().decode("utf-8", "replace")
+            self.page.open_file(text, own_models.recall(text))
 
 
 class PairForm(ModelForm):

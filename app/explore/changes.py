@@ -100,7 +100,7 @@ def _file(base: Checkpoint, found: Fitted) -> None:
         try:
             rows, features = once("tested file", key, lambda: _read(opened.name, content, base))
         except UserError as error:
-            page_style.notice([f"{capital(str(error)).rstrip('.')}."])
+            page_style.notice([f"{str(error).rstrip('.')}."])
             return
         gold = np.array([base.labels.index(one.label) for one in rows])
         before = old_classifier(base).logits(features).argmax(1).numpy() == gold
@@ -120,7 +120,7 @@ def _file(base: Checkpoint, found: Fitted) -> None:
 def _read(name: str, content: bytes, base: Checkpoint) -> tuple[list[Correction], Tensor]:
     """The rows of a file that this model can be tested on, at most :data:`MOST_ROWS`, and their features. Raises
     UserError if there is none."""
-    rows = usable(read_uploaded(name, content), base)[:MOST_ROWS]
+    rows = usable(read_uploaded(name, content, names_of(base)), base)[:MOST_ROWS]
     if not rows:
         raise UserError(
             f"no row of {name} has a label among {', '.join(base.labels)}: choose a file of this model's task"

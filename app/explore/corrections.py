@@ -18,7 +18,7 @@ from app.page_state.widgets import folded
 from app.pair_form import digest, once
 from app.panels.verdict import Correct
 from core.adaptation.adapt import Examples, assembled
-from core.adaptation.corrections import Correction, from_csv, put, to_csv
+from core.adaptation.corrections import Correction, from_csv, merged, put, to_csv, words_of
 from core.adaptation.fits import KEEP
 from core.adaptation.reading_ahead import read_ahead
 from core.adaptation.what_changed import (
@@ -28,15 +28,19 @@ from core.adaptation.what_changed import (
     tested,
 )
 from core.card import class_titles
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, available, load_named
 from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
 from core.checkpoint.unlisted import new_name
-from core.data import read
+from core.data import DataError, Example, Picked, read
+from core.data.dataset import UnknownLayoutError
+from core.data.labels import key
+from core.data.stream import seen_in
 from core.errors import UserError
 from core.wording import capital, counted
 
 QUOTED = 40
 """Length limit in characters of a sentence in the tray."""
+NO_NAMES: Mapping[str, str] = {}
 _OPENED = "opened corrections"
 
 
@@ -45,7 +49,8 @@ def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
     an epoch of a training."""
     if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2 or page.epoch:
         return None
-    said = next((one.label for one in page.corrections if one.pair == _texts(page, checkpoint)), "")
+    words = words_of(_texts(page, checkpoint))
+    said = next((one.label for one in page.corrections if one.words == words), "")
     return Correct(names_of(checkpoint), said if said in checkpoint.labels else "")
 
 
@@ -63,9 +68,12 @@ def choose(page: PageSession[ExploreState], label: str) -> None:
     """Takes the class that the user says is right for the pair shown; an empty one takes the correction back."""
     state = page.state
     checkpoint = load_named(state.model or "")
-    pair = _texts(state, checkpoint)
-    others = tuple(one for one in state.corrections if one.pair != pair)
-    page.change(corrections=put(others, Correction(*pair, label)) if label in checkpoint.labels else others)
+    new = Correction(*_texts(state, checkpoint), label)
+    others = tuple(one for one in state.corrections if one.words != new.words)
+    try:
+        page.change(corrections=put(others, new) if label in checkpoint.labels else others)
+    except UserError as error:
+        page.refuse(f"{error}.")
 
 
 def usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correction]:
@@ -156,24 +164,43 @@ def _open(page: PageSession[ExploreState]) -> None:
     page.touch()
     if opened is None:
         return
+    model = page.state.model or ""
     try:
-        data = read_uploaded(opened.name, opened.getvalue())
+        names = names_of(load_named(model)) if model in available() else NO_NAMES
+        found = read_uploaded(opened.name, opened.getvalue(), names)
     except UserError as error:
-        page.refuse(f"{capital(str(error)).rstrip('.')}.")
+        page.refuse(f"{str(error).rstrip('.')}.")
         return
-    corrections = page.state.corrections
-    for one in data:
-        corrections = put(corrections, one)
+    corrections, told = merged(page.state.corrections, found)
     page.change(corrections=corrections)
+    if told:
+        page.refuse(" ".join(told))
 
 
-def read_uploaded(name: str, content: bytes) -> list[Correction]:
-    """The labelled pairs of an uploaded file. Raises DataError."""
+def read_uploaded(name: str, content: bytes, names: Mapping[str, str] = NO_NAMES) -> list[Correction]:
+    """The labelled pairs of an uploaded file. A label may be one of the classes ``names`` (by label) as written on
+    screen. Raises DataError."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / re.sub(r"[^\w.-]|^\.+", "_", name)[-80:]
         path.write_bytes(content)
-        rows = read(path).rows
-    return [Correction(row.first, row.second, row.label) for row in rows if row.label is not None]
+        rows = _rows(path)
+    labels = {key(name): label for label, name in names.items()} | {key(label): label for label in names}
+    found = [(row, row.shown_label) for row in rows if row.label is not None]
+    if not found:
+        raise DataError(f"no row of {path.name} has a label: write the right classes into a column named label")
+    return [Correction(row.first, row.second, labels.get(key(label), label)) for row, label in found]
+
+
+def _rows(path: Path) -> Sequence[Example]:
+    """The rows of a file with known columns, or with headers of its own if there is no doubt what they are. Raises
+    DataError."""
+    try:
+        return read(path, labelled=False).rows
+    except UnknownLayoutError:
+        guess, name = seen_in(path).guess(), path.name
+        if not {"first", "label"} <= guess.keys():
+            raise DataError(f"the columns of {name} are not known: call them sentence1, sentence2 and label") from None
+        return read(path, labelled=False, columns=Picked.of(guess)).rows
 
 
 def _adapt(page: PageSession[ExploreState], base: Checkpoint, corrections: Sequence[Correction]) -> None:

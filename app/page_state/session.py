@@ -26,6 +26,7 @@ from app.pairs import SIDES, Version
 from core.json_types import JsonObject
 
 State = TypeVar("State", bound=PageState)
+NO_MODELS: Mapping[str, str] = {}
 _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector of all pages"
 """Session keys of the shared pair, the name of the last drawn page, and projector mode."""
 
@@ -224,9 +225,10 @@ class PageSession(Generic[State]):
 
         return {"key": drawn, "on_change": changed}
 
-    def open_file(self, text: str) -> None:
-        """Loads the state from a saved file's text, or explains in one sentence why there is none."""
-        state, problems = self.kind.from_file(text, self.models)
+    def open_file(self, text: str, own: Mapping[str, str] = NO_MODELS) -> None:
+        """Loads the state from a saved file's text, or explains in one sentence why there is none. ``own``: models that
+        no list has yet, as in :meth:`open`."""
+        state, problems = self.kind.from_file(text, {**self.models, **own})
         if state is None:
             self.touch()
         else:

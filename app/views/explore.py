@@ -51,6 +51,8 @@ def main() -> None:
 def _page(models: Mapping[str, Listed], cards: Mapping[str, Card]) -> None:
     """The form, the answer and its drawing: typing or selecting reruns only this fragment."""
     PAGE.settle()
+    if PAGE.state.model not in (None, *models):  # from a saved file: the lists are the whole page's
+        st.rerun()
     page_style.note(PURPOSE)
     with listed_once(available()):
         FORM.sentences(models)

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.adaptation.features import Pair
+from core.errors import UserError
+from core.wording import counted
 
 MOST = 200
 """Maximum number of corrections collected on a page."""
@@ -28,6 +30,16 @@ class Correction:
         """The texts."""
         return self.first, self.second
 
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """Equal for corrections of the same pair (:func:`words_of`)."""
+        return words_of(self.pair)
+
+
+def words_of(pair: Pair) -> tuple[tuple[str, ...], ...]:
+    """Equal for pairs that differ in spaces only, at the ends of texts or between words."""
+    return tuple(tuple(text.split()) for text in pair)
+
 
 def to_lines(corrections: Sequence[Correction]) -> str:
     """One correction per line, as JSON."""
@@ -35,7 +47,7 @@ def to_lines(corrections: Sequence[Correction]) -> str:
 
 
 def from_lines(text: str) -> tuple[Correction, ...] | None:
-    """The corrections in the text of :func:`to_lines`; None if a line is something else."""
+    """The corrections in the text of :func:`to_lines`, each pair once; None if a line is something else."""
     found = list[Correction]()
     for line in text.split("\n"):
         try:
@@ -45,12 +57,35 @@ def from_lines(text: str) -> tuple[Correction, ...] | None:
         if not all(isinstance(part, str) for part in (first, second, label)) or not first.strip() or not label:
             return None
         found.append(Correction(first, second, label))
-    return tuple(found[:MOST])
+    return merged((), found)[0]
 
 
 def put(corrections: Sequence[Correction], new: Correction) -> tuple[Correction, ...]:
-    """The corrections with one more, which replaces an earlier one of the same pair."""
-    return (*(one for one in corrections if one.pair != new.pair), new)[-MOST:]
+    """The corrections with one more, which replaces an earlier one of the same pair. Raises UserError for more than
+    :data:`MOST`."""
+    found, told = merged(corrections, [new])
+    if told:
+        raise UserError(f"{MOST} corrections are the most: save them, and remove some")
+    return found
+
+
+def merged(corrections: Sequence[Correction], rows: Sequence[Correction]) -> tuple[tuple[Correction, ...], list[str]]:
+    """The corrections with those of a file's ``rows``; and sentences about rows that do not count: those beyond
+    :data:`MOST`, and those before another class of the same pair."""
+    found, seen = {one.words: one for one in corrections}, dict[object, str]()
+    twice = left_out = 0
+    for one in rows:
+        twice += seen.get(one.words, one.label) != one.label
+        seen[one.words] = one.label
+        if one.words not in found and len(found) >= MOST:
+            left_out += 1
+        else:
+            found.pop(one.words, None)
+            found[one.words] = one
+    told = [f"Another class further down counts for {counted(twice, 'row')} of the file."] if twice else []
+    if left_out:
+        told.append(f"{left_out:,} of {counted(len(rows), 'correction')} left out, because {MOST} are the most.")
+    return (*found.values(),), told
 
 
 def to_csv(corrections: Sequence[Correction]) -> str:

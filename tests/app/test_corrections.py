@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from app import own_models
 from app.explore.corrections import read_uploaded
-from core.adaptation.corrections import Correction, from_lines, to_csv, to_lines
+from app.page_state.explore import ExploreState
+from app.pairs import Pair
+from core.adaptation.corrections import MOST, Correction, from_lines, merged, put, to_csv, to_lines
 from core.adaptation.fits import PULLS
 from core.checkpoint import available, load_named
 from core.checkpoint.unlisted import base_of, folder_of, new_name, remove, save_as
 from core.data.dataset import DataError
+from core.errors import UserError
 from core.explain import explain
 from core.files import FileError
 from tests.app.desk_page import button, texts
 from tests.app.made_up_models import make_checkpoint
-from tests.app.pages import lines_of, open_view, query
+from tests.app.pages import lines_of, open_file, open_view, query
 
 WRONG = [
     Correction("a dog is outside", "a cat is outside", "contradiction"),
@@ -119,6 +123,9 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
     )
     stranger = open_view("explore", model="test-light")
     assert not any("corrections" in option for box in stranger.selectbox for option in box.options)
+    # So does a saved page: its file is no link, and this session has not heard of the model.
+    open_file(stranger, ExploreState(model=name, texts=(Pair("a dog", "a cat"),)).to_file().encode())
+    assert not stranger.exception and query(stranger)["model"] == name and not drawn(stranger)["notices"]
     compared = open_view("compare", **{"model": "test-light", "with": name})
     assert not compared.exception and query(compared)["with"] == name
 
@@ -143,6 +150,30 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
     assert read_uploaded("../mi\0ne .csv", to_csv(WRONG[:2]).encode()) == WRONG[:2]
     with pytest.raises(DataError):
         read_uploaded("mine.csv", b"\x00")
+    # A spreadsheet's spelling of a class, spaces, headers of its own, and the same pair twice.
+    names = {"0": "not an answer", "1": "An answer"}
+    sheet = (
+        "Asked;Replied;Right\n" + 'Who ""came""; then?;Ann  came then;an Answer\nWho went home?;Bob went home;0\n' * 4
+    )
+    sheet = sheet.replace('Who ""came""; then?', '"Who ""came""; then?"')
+    found = read_uploaded("own.csv", sheet.encode(), names)
+    assert {(*one.pair, one.label) for one in found} == {
+        ('Who "came"; then?', "Ann  came then", "1"),
+        ("Who went home?", "Bob went home", "0"),
+    }
+    assert [one.label for one in merged((), found)[0]] == ["1", "0"] and not merged((), found)[1]
+    spaced = Correction(" a dog  is outside", "a cat is outside ", "neutral")
+    ((kept, other), told) = merged(WRONG[:2], [replace(spaced, label="entailment"), spaced])
+    assert (kept, other) == (WRONG[1], spaced) and told == ["Another class further down counts for 1 row of the file."]
+    many = [Correction(f"row {n}", "b", "c") for n in range(MOST + 3)]
+    full, told = merged(WRONG[:2], many)
+    assert full == (*WRONG[:2], *many[:-5]) and told == ["5 of 203 corrections left out, because 200 are the most."]
+    with pytest.raises(UserError, match="200 corrections are the most"):
+        put(full, WRONG[2])
+    for content, says in ((b"sentence1,sentence2,label\na,b,\n", "no row of x.csv has a label: write"),
+                          (b"one,two\na,b\nc,d\n", "call them sentence1, sentence2 and label")):  # fmt: skip
+        with pytest.raises(DataError, match=says):
+            read_uploaded("x.csv", content)
     for broken in ("[]", '["a", "b"]', "{", '["", "b", "c"]', "null"):
         assert from_lines(broken) is None
     assert "corrections" in " ".join(drawn(open_view("explore", **link, corrections="[]"))["notices"])
