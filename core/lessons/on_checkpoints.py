@@ -15,8 +15,8 @@ from core.layers.projection import read_words
 from core.lessons.lesson import Lesson, Values
 from core.lessons.on_cards import by_k
 from core.lessons.on_pairs import kept_phrases, nearest_filters
+from core.lessons.on_two_dimensions import shares
 from core.lessons.sources import Evaluated, source
-from core.lessons.two_dimensions import shares
 from core.models.acnn.pair import AdaQA
 from core.models.attconv import AttConv, AttConvAdvanced
 from core.models.base import Output

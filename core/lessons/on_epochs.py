@@ -9,8 +9,8 @@ from core.explain import check_words
 from core.lessons.lesson import Lesson, LessonError, Values
 from core.lessons.on_cards import dev
 from core.lessons.on_checkpoints import checkpoint_of, words_of
+from core.lessons.on_two_dimensions import shares
 from core.lessons.sources import Evaluated, source
-from core.lessons.two_dimensions import shares
 
 
 @source("epochs of attconv light")
