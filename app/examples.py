@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from app.pairs import Pair
 from core.card import Card
+from core.tasks import ANSWERS, ENTAILMENT, FACTS, PARAPHRASE, TASKS
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,6 @@ class Gold:
 
 FAILS = "where the model fails"
 """Part of the title of an example that its model gets wrong."""
-
-
-ENTAILMENT = "entailment"
-"""The example kind for pair models whose task has no examples."""
 
 
 def _pair(slug: str, title: str, pair: Pair, *, kind: str = ENTAILMENT, **known: str) -> ExampleTexts:
@@ -81,9 +78,9 @@ _AWARD = Pair("Blade Runner won an Academy Award", _FILM)
 _PRAISE = Pair("A wonderful film, funny and moving from beginning to end")
 _BOTH = Pair("The actors are wonderful but the plot is dull")
 _NOT_WONDERFUL = Pair("This film is not wonderful")
-_CLAIMS = {"kind": "claims"}
+_CLAIMS = {"kind": FACTS}
 _REVIEWS = {"kind": "reviews"}
-_ANSWERS = {"kind": "answers", "model": "wikiqa-phrases-kmax"}
+_ANSWERS = {"kind": ANSWERS, "model": "wikiqa-phrases-kmax"}
 _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
 EXAMPLES: tuple[ExampleTexts, ...] = (
@@ -99,10 +96,10 @@ EXAMPLES: tuple[ExampleTexts, ...] = (
     _pair("if", "Under “if” nothing is claimed", _RAIN, gold="neutral"),
     _pair("every", "Every child, or every child who plays", _EVERY, gold="neutral"),
     _pair("owner", "A colour with another owner", _OWNER, gold="contradiction"),
-    _pair("built", "A question and its answer", _BUILT, kind="answers", gold="answer"),
-    _pair("answer", "An answer with few of the question’s words", _ANSWER, kind="answers", gold="answer"),
-    _pair("no-answer", "The question’s words, and no answer", _NO_ANSWER, kind="answers", gold="not an answer"),
-    _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", gold="paraphrase"),
+    _pair("built", "A question and its answer", _BUILT, kind=ANSWERS, gold="answer"),
+    _pair("answer", "An answer with few of the question’s words", _ANSWER, kind=ANSWERS, gold="answer"),
+    _pair("no-answer", "The question’s words, and no answer", _NO_ANSWER, kind=ANSWERS, gold="not an answer"),
+    _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, kind=PARAPHRASE, gold="paraphrase"),
     _pair("claim", "A claim and its evidence", _SCOTT, gold="supports", **_CLAIMS),
     _pair("other-name", "A claim with another name", _SPIELBERG, gold="refutes", **_CLAIMS),
     _pair("not-said", "A claim that the evidence does not mention", _AWARD, gold="not enough info", **_CLAIMS),
@@ -205,18 +202,18 @@ MAP_EXAMPLES: tuple[ExampleTexts, ...] = (  # the first of a kind is what the pa
             "This film is wonderful from the first scene to the last",
         ),
     ),
-    _texts("one-question", "One question, two candidates", "answers", _ANSWER, _NO_ANSWER),
+    _texts("one-question", "One question, two candidates", ANSWERS, _ANSWER, _NO_ANSWER),
     _texts(
         "where-when",
         "Where becomes when",
-        "answers",
+        ANSWERS,
         replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),
     ),
-    _texts("same-question", "Two questions that ask the same", "paraphrases", _PARAPHRASE),
+    _texts("same-question", "Two questions that ask the same", PARAPHRASE, _PARAPHRASE),
     _texts(
         "weight",
         f"The same question, and another: {FAILS}",
-        "paraphrases",
+        PARAPHRASE,
         _PARAPHRASE,
         Pair(_PARAPHRASE.first, "Why do people want to lose weight?"),
     ),
@@ -227,13 +224,13 @@ SINGLE_KINDS = ("topics", "reviews")
 """The kinds of models that read single texts."""
 _SST5 = set("01234")
 """SST-5's labels, from very negative to very positive."""
-_OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphrase": "paraphrases"}
 
 
 def kind_of(card: Card) -> str:
-    """The kind of examples that suit a model, from its card (see :func:`core.checkpoint.read_card`)."""
+    """The kind of examples that suit a model, from its card (see :func:`core.checkpoint.read_card`): its task, or
+    entailment if there are none of its task."""
     if card["roles"]["second"]:
-        return _OF_PAIRS.get(card["task"], ENTAILMENT)
+        return card["task"] if card["task"] in TASKS and suiting(card["task"], EXAMPLES) else ENTAILMENT
     labels = set(card["labels"])
     return "reviews" if labels & {"pos", "positive", "very positive"} or labels == _SST5 else "topics"
 

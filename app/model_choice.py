@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app import own_models
-from app.examples import ENTAILMENT, kind_of
+from app.examples import kind_of
 from core.card import Card as Card
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.checkpoint.unlisted import base_of
@@ -18,6 +18,7 @@ from core.evidence import AttentionMap, Record
 from core.external import card as guests
 from core.external.folder import is_external as is_external_folder
 from core.models import REGISTRY
+from core.tasks import ENTAILMENT
 from core.wording import told_apart
 
 RECOMMENDED = 3

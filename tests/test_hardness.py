@@ -214,7 +214,12 @@ def test_columns_that_a_person_picks_are_read_or_refused(tmp_path, content, data
 # Addresses and saved files
 
 PAGES = (CompareState, DeskState, ExploreState, LessonsState, MapState, ModelsState, PhraseState)
-MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases", "nli-two-sided": "entailment"}
+MODELS = {
+    "topic-acnn": "topics",
+    "as-adaqa": "answer selection",
+    "{odd} model": "paraphrase",
+    "nli-two-sided": "entailment",
+}
 _WORDS = st.one_of(
     texts,
     st.sampled_from([*MODELS, "on", "score", "1.2", "0", "9999", "a" * 16, f"{'b' * 16}.{'c' * 16}", "1-2", "rows"]),

@@ -17,9 +17,9 @@ from core.data.picked import Picked
 from core.data.split import in_common
 from core.errors import RunError
 from core.evidence import BOTH
-from core.external.settings import TASKS
 from core.json_types import JsonMapping, JsonObject
 from core.models import spec_of
+from core.tasks import texts_of
 from core.wording import counted, hint, score_percent, together
 from trainers import recipe as recipes
 from trainers.options import add_options, columns, mapped
@@ -200,9 +200,7 @@ def _texts_and_task(
     """The recipe's keys about the texts: task, roles, judged side, limits."""
     task = args.task or (card["task"] if same else task_of(dataset.labels, dataset.task)) or args.file.stem
     own = [name for name in (card["roles"]["first"], card["roles"]["second"]) if name] if card else ()
-    default = (
-        (own or ("text",)) if dataset.single else (own if same else TASKS.get(task) or ("first text", "second text"))
-    )
+    default = (own or ("text",)) if dataset.single else (own if same else texts_of(task))
     roles = _roles(args.columns or "", picked, tuple(default))
     place = {name: number for number, name in enumerate(own)}
     judged = card["roles"]["judged"] if card else BOTH if spec_of(architecture).model.reads({}).both else ""

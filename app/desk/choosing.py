@@ -16,7 +16,7 @@ from app.model_choice import offered, titles
 from app.page_state.widgets import labelled
 from core.card import Card, ranked_by
 from core.data import DataError, Dataset
-from core.data.labels import ANSWERS, CountsAs, Scale, graded, is_number, mismatch, proposed, task_of
+from core.data.labels import CountsAs, Scale, graded, is_number, mismatch, proposed, task_of
 from core.desk import source, store
 from core.desk.jobs import Job
 from core.desk.prediction import NO_MAPPING, prediction
@@ -24,6 +24,7 @@ from core.desk.run import MOST_MODELS, RunHeader
 from core.errors import DeskError
 from core.evaluation.probe import suits
 from core.evaluation.suites import SUITES
+from core.tasks import ANSWERS
 from core.wording import told_apart
 
 _JOB, _SAMPLE = "desk prediction", "desk prediction of a sample"

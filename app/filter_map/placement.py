@@ -21,6 +21,7 @@ from core.explain import explained
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
 from core.reading.reader import PairError, read_text
 from core.shared_cache import SharedCache
+from core.tasks import ENTAILMENT, PARAPHRASE
 from core.wording import class_names
 
 
@@ -64,7 +65,7 @@ def open_map(model: str) -> Opened:
 
 
 def _without_map(checkpoint: Checkpoint) -> str:
-    if kind_of(checkpoint.card) in ("entailment", "paraphrases"):
+    if kind_of(checkpoint.card) in (ENTAILMENT, PARAPHRASE):
         return "No map is available: both texts of a pair are of the same kind, so a map has no classes to separate."
     return (
         f"{checkpoint.name} has no map yet: make one of a data file with `python -m trainers map {checkpoint.name} "

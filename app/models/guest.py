@@ -17,10 +17,10 @@ from core.external.card import BI_ENCODER
 from core.external.folder import files_of, weights_of
 from core.external.headers import shapes_of
 from core.external.modules import prompts_of
-from core.external.settings import TASKS
 from core.external.suggestion import LABELS, Suggestion, suggestion, usual_labels
 from core.layers.heads import title_of
 from core.models.answers import SIGMOID, SOFTMAX
+from core.tasks import TASKS
 from core.wording import counted
 
 _SUGGESTED = "suggested labels"
@@ -157,7 +157,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
         )
         for number, one in enumerate(classes)
     ]
-    roles = TASKS[task]
+    roles = TASKS[task].texts
     orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
     turned = bool(known and known.task == task and known.second_first)
     order = st.radio("The model reads the", orders, int(turned), horizontal=True, key=f"order of {task} {generation}")

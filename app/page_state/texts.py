@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from app.examples import ENTAILMENT, SINGLE_KINDS, ExampleTexts, Gold, example_of, shown_with, suiting
+from app.examples import SINGLE_KINDS, ExampleTexts, Gold, example_of, shown_with, suiting
 from app.page_state.codec import PageState, parameter, whole_number
 from app.pairs import SIDES, Pair, Version
 from core.checkpoint import available
 from core.checkpoint.epochs import name_of
 from core.checkpoint.unlisted import base_of
 from core.json_types import JsonObject
+from core.tasks import ENTAILMENT
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,12 @@ from dataclasses import replace
 import numpy as np
 
 from core.data.dataset import Example, other_columns
-from core.data.labels import FACTS, gold
+from core.data.labels import gold
 from core.data.lines import Line, objects, says_something
 from core.data.reader import RowReader, recogniser
 from core.json_types import JsonObject
 from core.lazy import import_alone
+from core.tasks import FACTS
 
 NAME = "FEVER jsonl"
 LABELS = ("supports", "refutes", "not enough info")

@@ -17,9 +17,7 @@ from types import MappingProxyType
 import numpy as np
 
 from core.data.dataset import DataError
-
-ENTAILMENT, FACTS, ANSWERS, PARAPHRASE = TASKS = "entailment", "fact checking", "answer selection", "paraphrase"
-"""Tasks of pairs, named as on cards."""
+from core.tasks import ENTAILMENT, FACTS, TASKS
 
 CountsAs = Mapping[str, Sequence[str]]
 """The classes that count as each label (by its :func:`key`); rows whose label has no classes are not scored."""
@@ -147,7 +145,7 @@ def task_of(labels: Collection[str], layout: str) -> str:
 
 def mismatch(file: str, task: str, model: str, of_model: str) -> str:
     """A one-sentence warning if a file's task differs from the model's; empty if they match or either is unknown."""
-    if task == of_model or not {task, of_model} <= {*TASKS}:
+    if task == of_model or not all(name in TASKS and TASKS[name].classes for name in (task, of_model)):
         return ""
     return (
         f"{file} is a data set for {task}, but {model} was trained for {of_model}: choose a model for {task}, or read "

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.data.dataset import Example, other_columns
-from core.data.labels import ANSWERS, ENTAILMENT, PARAPHRASE, gold
+from core.data.labels import gold
 from core.data.lines import HEAD, says_something
 from core.data.reader import RowReader, Split
 from core.json_types import JsonObject
+from core.tasks import ANSWERS, ENTAILMENT, PARAPHRASE
 
 PAIRS: tuple[tuple[str, str], ...] = (
     ("premise", "hypothesis"),

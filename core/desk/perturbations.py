@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from core.data.labels import ENTAILMENT, FACTS, PARAPHRASE, proposed
+from core.data.labels import proposed
 from core.desk.run import RunModel
 from core.effects.differences import CONTENT, word_class
 from core.effects.edits import EXCHANGE, NEGATE, REPLACE, Edit, EditError, edited
@@ -25,6 +25,7 @@ from core.linguistics.constructions import embedded_clause, quantifier, words_of
 from core.linguistics.word_lists import article, plural, word_groups
 from core.reading.tokens import Token, tokenize
 from core.reading.word_table import default_table
+from core.tasks import ENTAILMENT, FACTS, PARAPHRASE
 
 PERTURBATION, EXPECTED, BEFORE, FAILED, ORIGINAL = "perturbation", "expected", "before", "failed", "original."
 """The columns added to the file's: the change, its expected effect, the classes the models predicted before, the names

@@ -39,17 +39,16 @@ from core.external.modules import CROSS_ENCODER as CROSS_ENCODER
 from core.external.modules import ModuleLayout, activation_of, layout_of
 from core.external.names import called
 from core.external.settings import (
-    TASKS,
     ExternalSettings,
     add_settings,
     check,
     checked_settings,
     settings_of,
-    task_of,
 )
 from core.external.towers import SIMILARITIES, similarity_of
 from core.json_types import JsonMapping, JsonObject
 from core.models.answers import IDENTITY, SIGMOID, SOFTMAX
+from core.tasks import ENTAILMENT, TASKS, task_of_classes, texts_of
 from core.wording import counted
 
 BINARY = ("0", "1")
@@ -100,8 +99,8 @@ def named(card: Card, names: Sequence[str]) -> Card:
             f"{card['name']} has {counted(classes, 'class', 'es')}, and {', '.join(names)[:100]!r} names "
             f"{len(set(labels) - {''})} different ones: give --class-names as many names, with commas between them"
         )
-    task = task_of(labels) or card["task"]
-    first, second = TASKS[task] if task != card["task"] and task in TASKS else list(card["roles"].values())[:2]
+    task = task_of_classes(labels) or card["task"]
+    first, second = TASKS[task].texts if task != card["task"] and task in TASKS else list(card["roles"].values())[:2]
     roles = RoleNames({"first": first, "second": second, "judged": BOTH})
     return cast(Card, {**card, "labels": labels, "task": task, "roles": roles, "asked": False})
 
@@ -119,10 +118,10 @@ def external_card(folder: Path) -> Card:
     score = own["activation"] != SOFTMAX if pair else len(known) == 1
     named = () if pair and score else settings.labels
     labels = named or ((own["similarity"],) if pair and score else _score(known) if score else known)
-    task = settings.task or task_of(labels) or ("paraphrase" if pair else "")
+    task = settings.task or task_of_classes(labels) or ("paraphrase" if pair else "")
     asked = not (task or score)
     roles: Sequence[str] = (
-        settings.roles or TASKS[task] if task else ("first text", "second text") if score else TASKS["entailment"]
+        (settings.roles or TASKS[task].texts) if task else texts_of("similarity" if score else ENTAILMENT)
     )
     lowered = tuple(label.lower() for label in labels)
     card = {
@@ -130,7 +129,7 @@ def external_card(folder: Path) -> Card:
         "title": settings.title or called(folder),
         "architecture": layout.architecture,
         "config": {"classes": len(labels), **own},
-        "task": task or ("similarity" if score else "entailment"),
+        "task": task or ("similarity" if score else ENTAILMENT),
         "labels": list(labels if asked or len(set(lowered)) < len(lowered) else lowered),
         "roles": {"first": roles[0], "second": roles[1], "judged": BOTH},
         "words": {"sha256": "", "name": "its own pieces"},

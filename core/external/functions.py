@@ -27,9 +27,9 @@ from core.evidence.explanation import Record
 from core.evidence.matrix import matrix
 from core.external.base import ExternalModel, ExternalReader, blaming, is_ctrl_c, spelt
 from core.external.names import VARIABLE
-from core.external.settings import TASKS, task_of
 from core.models.base import EXTERNAL, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
+from core.tasks import ENTAILMENT, TASKS, task_of_classes
 
 ARCHITECTURE = "function"
 LEAST = 1e-12
@@ -93,8 +93,8 @@ def card_of(function: PairFunction, name: str) -> Card:
 
 def _card(function: PairFunction, name: str) -> Card:
     labels = [str(label) for label in function.labels]
-    task = getattr(function, "task", "") or task_of(labels) or "entailment"
-    roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS["entailment"]))
+    task = getattr(function, "task", "") or task_of_classes(labels) or ENTAILMENT
+    roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS[ENTAILMENT]).texts)
     attends = callable(getattr(function, "attention", None))
     card: Card = {
         "name": name,

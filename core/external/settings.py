@@ -11,7 +11,7 @@ model's files instead of this folder. The file also holds measured figures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,23 +23,7 @@ from core.external.names import called
 from core.files import json_text, write_whole
 from core.json_types import JsonObject, checked, setting
 from core.layers.heads import MEAN, ROLLOUT, parse_head
-
-TASKS: Mapping[str, tuple[str, str]] = {
-    "entailment": ("premise", "hypothesis"),
-    "fact checking": ("claim", "evidence"),
-    "answer selection": ("question", "answer"),
-    "paraphrase": ("question 1", "question 2"),
-    "similarity": ("first text", "second text"),
-}
-"""The names of both texts by task."""
-CLASSES: Mapping[str, Sequence[tuple[str, ...]]] = {
-    "entailment": (
-        ("entailment", "neutral", "contradiction"), ("entailment", "not_entailment"), ("entailment", "contradiction"),
-    ),
-    "fact checking": (("supports", "not enough info", "refutes"), ("supports", "refutes")),
-    "paraphrase": (("not duplicate", "duplicate"), ("not paraphrase", "paraphrase"), ("not_equivalent", "equivalent")),
-}  # fmt: skip
-"""Class names that identify the task; of several sets with the same number of classes, the first is the usual one."""
+from core.tasks import TASKS
 
 
 @dataclass(frozen=True)
@@ -132,9 +116,3 @@ def _values(folder: Path) -> Any:
         return json_of(folder, SETTINGS)
     except CheckpointError:
         raise CheckpointError(f"{called(folder)}/{SETTINGS} is not readable JSON: fix or remove it") from None
-
-
-def task_of(labels: Sequence[str]) -> str:
-    """The task that these class names belong to, empty if unknown."""
-    names = {label.lower() for label in labels}
-    return next((task for task, known in CLASSES.items() if names in map(set, known)), "")

@@ -17,11 +17,11 @@ import torch
 
 from core.checkpoint.files import files_state, read_card
 from core.external.checkpoint import load_external
-from core.external.settings import CLASSES
+from core.tasks import FACTS, TASKS
 
 PAIRS = Path(__file__).with_name("plain_pairs.tsv")
 NOT_ENTAILED = "not_entailment"
-LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {**CLASSES, "answer selection": (("0", "1"),)}
+LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {name: task.classes for name, task in TASKS.items() if task.classes}
 """The usual class names by task."""
 _OF_CLAIMS = {"entailment": "supports", "neutral": "not enough info", "contradiction": "refutes"}
 _TWO = {"neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
@@ -53,7 +53,7 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
     labels = usual_labels(task, classes)
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    if task == "fact checking":
+    if task == FACTS:
         pairs = [(row["second"], row["first"], _OF_CLAIMS[row["label"]]) for row in rows if row["task"] == "entailment"]
     else:
         two = _TWO if NOT_ENTAILED in labels else {}

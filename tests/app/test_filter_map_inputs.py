@@ -14,10 +14,10 @@ from tests.app.pages import choose_model, chooser, query
 def test_another_models_example_is_replaced_but_the_users_texts_stay():
     app = page()
     choose_model(app, "answer selection", "test-qa")
-    assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
+    assert query(app) == {"model": "test-qa", "example": suiting("answer selection", MAP_EXAMPLES)[0].slug}
     app.text_area[0].input("my own question").run()
     choose_model(app, "text classification", "test-topics")
-    pair, *others = suiting("answers", MAP_EXAMPLES)[0].texts
+    pair, *others = suiting("answer selection", MAP_EXAMPLES)[0].texts
     assert texts(app) == ["my own question", pair.second, *(text.first for text in others)], "both texts of the pair"
     assert not app.exception
 

@@ -29,7 +29,7 @@ from core.lessons import lessons
 
 PAGES = (ExploreState, PhraseState, MapState)
 ALL_PAGES = (*PAGES, CompareState, DeskState, LessonsState, ModelsState)
-MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases"}
+MODELS = {"topic-acnn": "topics", "as-adaqa": "answer selection", "{odd} model": "paraphrase"}
 ODD = ["", "A man.", "**b** $x$ :smile: <img src=x>", "שלום & co = ?", "\u200bzero\u200dwidth \x01 é", "#+%20&first=x"]
 TRAIL = Pair("now", "", (("first of all", ""), ("then", "")))
 BROKEN = "A dog \ud800 runs"
@@ -309,14 +309,14 @@ def test_the_pages_open_the_pair_of_each_others_files(page, other):
     earlier = (("A man", "A cat"),) if other is MapState else ()
     for texts in ((Pair("A dog", "A cat", earlier),), PHRASE_EXAMPLES[0].texts):
         saved = other("as-adaqa", texts, projector=True)
-        state, problems = page.from_file(saved.to_file(), {"as-adaqa": "answers"})
+        state, problems = page.from_file(saved.to_file(), {"as-adaqa": "answer selection"})
         assert problems == []
         if page is not other:
             assert state == page("as-adaqa", (Pair(*texts[0].now),))
 
 
 def test_an_example_without_a_model_is_shown_with_the_model_it_names():
-    models = {"nli-two-sided": "entailment", "nli-esim": "entailment", "as-adaqa": "answers"}
+    models = {"nli-two-sided": "entailment", "nli-esim": "entailment", "as-adaqa": "answer selection"}
     state, problems = ExploreState.from_parameters({"example": "answer"}, models)
     assert (state.model, state.example.slug, problems) == ("as-adaqa", "answer", [])
     assert (

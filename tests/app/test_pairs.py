@@ -71,7 +71,7 @@ def test_a_models_kind_follows_from_its_card():
     single = {"first": "text", "second": "", "judged": "text"}
     for judged in ("question", "answer", "both"):
         card = {"roles": pair | {"judged": judged}, "labels": ["0", "1"]}
-        assert kind_of(card | {"task": "answer selection"}) == "answers"
-        assert kind_of(card | {"task": "paraphrase"}) == "paraphrases"
+        assert kind_of(card | {"task": "answer selection"}) == "answer selection"
+        assert kind_of(card | {"task": "paraphrase"}) == "paraphrase"
     assert kind_of({"roles": single, "labels": ["neg", "pos"]}) == "reviews"
     assert kind_of({"roles": single, "labels": ["film", "village"]}) == "topics"

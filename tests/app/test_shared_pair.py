@@ -96,7 +96,7 @@ def test_a_chosen_example_is_shared_but_a_default_example_is_not():
     choose(app, "Example", "negated")
     assert query(go(app, "explore"))["example"] == "negation", "the same pair is an example of this page, too"
     choose(go(app, "filter_map", model="test-qa"), "Example", "one-question")
-    chosen = next(example for example in suiting("answers", MAP_EXAMPLES) if example.slug == "one-question")
+    chosen = next(example for example in suiting("answer selection", MAP_EXAMPLES) if example.slug == "one-question")
     assert texts(go(app, "explore")) == chosen.texts[0].now
     assert query(app)["example"] == "answer"
 

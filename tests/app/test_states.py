@@ -23,7 +23,7 @@ def test_fields_that_belong_to_changed_values_are_reset():
 def test_a_state_is_suited_to_the_models_that_are_there():
     example = MAP_EXAMPLES[0].texts
     state = MapState("as-adaqa", example).suited(MODELS)
-    assert state.example.kind == "answers"
+    assert state.example.kind == "answer selection"
     own = MapState("gone", (Pair("a dog"),), "filter 0")
     assert own.suited(MODELS) == MapState("topic-acnn", (Pair("a dog"),))
     assert MapState("topic-acnn", example).suited(MODELS) == MapState("topic-acnn", example)
