@@ -10,7 +10,7 @@ ENTAILMENT, FACTS, PARAPHRASE, ANSWERS = "entailment", "fact checking", "paraphr
 
 class Task(NamedTuple):
     """A task: the names of both texts, and the usual class names; of several sets with the same number of classes, the
-    first is the usual one. None: its models give a score."""
+    first is the usual one. Without any, its models give a score."""
 
     texts: tuple[str, str]
     classes: tuple[tuple[str, ...], ...] = ()

@@ -76,7 +76,7 @@ def suggestion(folder: Path, progress: Callable[[int, int], object] = lambda don
             logits[rows] = loaded.model(pieces).logits.float()
         return torch.log_softmax(logits.double(), 1).numpy()
 
-    ways = [(task, turned) for task in LABELS if usual_labels(task, classes) for turned in (False, True)]
+    ways = [(task, turned) for task in LABELS if plain_pairs(task, classes) for turned in (False, True)]
     found = []
     for done, (task, turned) in enumerate(ways):
         progress(done, len(ways))

@@ -8,6 +8,8 @@ from core.lessons.formula import mathml
 from core.lessons.lesson import Lesson, LessonError, LessonStep, at, lessons
 from core.lessons.sources import Evaluated, evaluate
 
+__path__: list[str]
+
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     if _module.name.rpartition(".")[2].startswith("on_"):
         importlib.import_module(_module.name)

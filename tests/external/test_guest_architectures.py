@@ -155,7 +155,7 @@ def test_curves_leave_out_gradients_that_a_model_cannot_give(folder_of):
 
 def test_a_method_that_works_is_offered(folder_of):
     guest = load(folder_of("gpt2"))
-    for method in METHODS:
+    for method in (name for name, one in METHODS.items() if one.available(guest)):
         assert Question(guest, *PAIR).words(method).passes <= cost.of_words(Question(guest, *PAIR), method).passes
 
 

@@ -53,7 +53,7 @@ def test_every_record_counts_its_passes(guest, monkeypatch):
 
     assert passes(Question(guest, *PAIR).words()) == cost.of_words(Question(guest, *PAIR)).passes == 1 + 17 * (1 + 4)
     rows.clear()
-    for method in METHODS:
+    for method in (name for name, one in METHODS.items() if one.available(guest)):
         taken = passes(Question(guest, *PAIR).words(method))
         assert taken <= cost.of_words(Question(guest, *PAIR), method).passes
         rows.clear()
