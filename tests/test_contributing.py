@@ -12,7 +12,21 @@ from collections import Counter
 from fnmatch import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from core import tasks
+from core.checkpoint import load_named
+from core.data.labels import mismatch
+from core.desk import charts, perturbations
+from core.effects import attention_edits, edits
+from core.effects.attention_edits import explain_under
+from core.effects.history import parse_edit, words_after
+from core.evaluation import scores
+from core.explain import explain
+from tests.core.made_up_runs import made_up_run
+from trainers import evaluate
+from trainers.__main__ import main as trainers
 
 ROOT = Path(__file__).parents[1]
 WORDS = ("man", "dog", "woman", "child", "red", "blue", "runs", "sleeps", "park", "house", "not", "a")
@@ -254,6 +268,50 @@ def test_what_the_page_adds_is_everywhere_without_another_line(project):
     assert "passed" in told or "[100%]" in told
     assert re.search(r"lengths +count the words of a data file\n", told)
     assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told
+
+
+def test_the_lists_of_smaller_things_are_where_the_page_says_and_one_entry_is_enough(monkeypatch, tmp_path, capsys):
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Add something smaller")[2].partition("\n## ")[0]
+    places = re.findall(r"`(\w+)` in `([\w/]+)\.py`", text)
+    assert len(places) > 8
+    for name, path in places:
+        assert hasattr(importlib.import_module(path.replace("/", ".")), name), name
+    classes, same = ("agrees", "disagrees", "discusses", "unrelated"), {perturbations.ANY: perturbations.SAME}
+    twice = edits.EditKind(("side", "index"), lambda edit, word, _: f"“{word}” twice", lambda *_: "a a dog")
+    only = attention_edits.AttentionEditKind(
+        ("map",), "only the largest", lambda edit, row, *_: 1.0 * (row == row.max())
+    )
+    for entries, name, entry in (
+        (scores.MEASURES, "misses", scores.Measure("misses", lambda gold, predicted: float((gold != predicted).sum()))),
+        (edits.EDIT_KINDS, "repeat", twice),
+        (attention_edits.ATTENTION_EDITS, "largest", only),
+        (perturbations.PERTURBATIONS, "loud", perturbations.Perturbation("Loud", lambda _: ("A!", "B!"), same)),
+        (tasks.TASKS, "stance", tasks.Task(("headline", "body"), (classes,))),
+    ):
+        monkeypatch.setitem(entries, name, entry)
+
+    run = made_up_run(tmp_path)
+    told = charts.classes(run, 0, np.full(len(run.rows), True), dict.fromkeys(run.models[0].labels, "")).how
+    assert "misses 200.0" in told
+    about = {"checkpoint": "", "file": "", "layout": "", "rows": 6, "dropped_without_gold_label": 0, "broken": []}
+    measured = scores.classification(np.array([0, 1]), np.array([0, 0]), ["yes", "no"])
+    more = {"notes": [], "accuracy_interval_95": [0.0, 1.0]}
+    assert "misses 1.0000" in evaluate.table(about | more | measured)
+
+    repeat = parse_edit("repeat 0 1")
+    assert (str(repeat), repeat.describe(("a dog", "a cat"))) == ("repeat 0 1", "“dog” twice")
+    assert words_after(("a dog", "a cat"), [repeat]) == ("a a dog", "a cat")
+    (map_,) = explain(load_named("nli-attconv-light"), "a dog", "a cat").evidence[:1]
+    (changed,) = explain_under(load_named("nli-attconv-light"), "a dog", "a cat", [parse_edit("largest 0")]).evidence[
+        :1
+    ]
+    assert [*map(max, changed.weights)] == [1.0] * len(map_.weights) and parse_edit("largest 0").describe((), ())
+    assert perturbations.promises.__wrapped__("stance")["loud"] == ("Loud", "A! / B!", "any label: same prediction")
+    with pytest.raises(SystemExit):
+        trainers(["perturb", "--help"])
+    assert "loud" in capsys.readouterr().out
+    assert tasks.task_of_classes([*classes]) == "stance" and tasks.texts_of("stance")[0] == "headline"
+    assert "a data set for stance" in mismatch("file", "stance", "model", "entailment")
 
 
 def test_the_page_about_a_typed_pair_names_files_and_functions_that_exist():
