@@ -22,6 +22,7 @@ from core.data import DataError, read
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.exchange import EXPORTS, Export
 from core.desk.jobs import Job, JobQueue
 from core.desk.run_folder import header_of, load, model_file
 from core.desk.unfinished_run import LOCK, PARTS, unfinished
@@ -196,7 +197,7 @@ def folder_with_parts(file):
     return parts
 
 
-def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run):
+def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run, monkeypatch):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     annotations.look("Bob", file, "1e")
     for row in ("1e", "1c", "1n"):
@@ -212,7 +213,10 @@ def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run):
     bobs = told(write_as(app, "Bob"))
     assert "Without 2 reviews by others" in bobs and "type your name" not in bobs, "one is of a row that he has done"
     annotations.blind("Ann", file, False)
+    monkeypatch.setattr("app.desk.files.EXPORTS", (*EXPORTS, Export("Keys (text)", ".txt", lambda *_: "")))
     assert not told(app.run())
+    files = [part.proto.label for part in app.get("download_button")]
+    assert files[:4] == [*(one.title for one in EXPORTS), "Keys (text)"]
 
 
 @pytest.mark.parametrize("setting", ["PAIRLENS_DESK", "PAIRLENS_RUNS"])
