@@ -17,6 +17,8 @@ from core.desk.training import TrainingJob
 from core.wording import counted, duration
 
 _BELOW = "desk jobs below"
+_LONG = 5.0
+"""Seconds after which a part of a job says how long it has been at it."""
 
 
 def _unfinished() -> Sequence[Job]:
@@ -103,14 +105,14 @@ def _progress(job: Job) -> str:
     if place := TRAININGS.place(job):
         return f"queued (position {place}), because this server trains one model at a time"
     if job.doing:
-        return job.doing
+        return f"{job.doing}, {duration(job.seconds)} so far" if job.seconds >= _LONG else job.doing
     number = min(job.done // max(1, rows), job.passes - 1)
     line = f"{job.done - number * rows:,} of {counted(rows, 'row')}"
     if job.passes > 1:
         line += f" by checkpoint {number + 1} of {job.passes}"
     if job.speed and job.left is not None:
         line += f", {counted(round(job.speed), 'row')} a second, {duration(job.left)} left"
-        return f"{line}, then {job.then}" if job.then else line
+        return f"{line} to read them, then {job.then}" if job.then else line
     return line if job.done else f"{line}, reading the texts …"
 
 

@@ -11,6 +11,8 @@ from core.evaluation.intervals import bootstrap_mean
 
 FIRST = 25
 DRAWS = 3
+LARGE = 5_000
+"""Pairs from which one draw tells as much as several: the held-out rows decide the interval."""
 """Number of samples of pairs at each size, whose mean is the point; all pairs are one sample."""
 LITTLE = 0.01
 """A gain of less than this does not pay for the labels."""
@@ -80,7 +82,7 @@ def learning_curve(
     points, by_size = list[Point](), dict[int, np.ndarray]()
     for size in sizes(len(labels)):
         right = list[np.ndarray]()
-        for order in orders if size < len(labels) else orders[:1]:
+        for order in orders if size < min(len(labels), LARGE) else orders[:1]:
             step(size)
             rows = np.sort(order[:size])
             if len(np.unique(labels[rows])) > 1:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from core.adaptation.adapt import MOST_CLASSES, Examples, assembled, fit
 from core.adaptation.baselines import SimplerModel, baselines
-from core.adaptation.curve import Curve, learning_curve
+from core.adaptation.curve import LARGE, Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
 from core.adaptation.fits import fresh
 from core.card import Calibration, Card, right_class, unit
@@ -45,7 +45,8 @@ HELD_OUT = ", held out"
 _SHARE = 0.2
 _LARGEST = 4 << 20
 _CHOSEN_ONCE = 20
-"""With more classes than this, all points of the learning curve have the C chosen on all pairs: choosing takes long."""
+"""With more classes than this, or more than LARGE pairs, points of the learning curve have the C chosen on all pairs:
+choosing takes long."""
 _SHOWN = 40
 
 
@@ -152,7 +153,8 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
         try:
             learned = _pairs(dataset, divided, divided.train)[0]
             save_unlisted(name, adapted, learned=learned, maker=maker)
-            job.doing, job.done = "predicting", read
+            job.then, job.done = "", read
+            job.step("")
             sha256 = predict_with(job, run, name, {})
             keep_beside(run.sha256, sha256, beside)
             source.keep(run)
@@ -200,22 +202,18 @@ def _adapted(
 ) -> tuple[StandingBeside, Checkpoint]:
     """The base adapted to the training rows, not saved yet, and what stands beside it."""
     (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
-    job.then = "the classifier is fitted"
+    job.then = "the classifier is fitted, which can take as long"
     job.begin()
     groups = [row.group or "" for row in dataset.rows] if dataset.ranking else []
     examples = Examples.of(base, train, labels, [groups[at] for at in divided.train] if groups else (), job.progress)
     features = feature_vectors(base, held_out, lambda rows: job.progress(len(train) + rows))
 
-    def step(what: str) -> None:
-        job.doing = what
-        job.check()
-
-    step("fitting the classifier")
+    job.step("fitting the classifier")
     new = {*labels} == {*examples.classes}
     linear, settings = fit(base, examples, new=new, step=job.check)
     fixed = sum(bool(dataset.rows[at].columns.get(CORRECTED_BY)) for at in divided.train)
     adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train), fixed))
-    step("fitting simpler models")
+    job.step("fitting simpler models")
     names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
     simpler = baselines(train, labels, held_out, gold, names, job.check)
     index = {label: at for at, label in enumerate(examples.classes)}
@@ -224,7 +222,8 @@ def _adapted(
         if len(rows) == len(train):
             return np.array(linear.logits(features).argmax(1).numpy())
         present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
-        strength = settings.get("C") if len(examples.classes) > _CHOSEN_ONCE else None
+        once = len(examples.classes) > _CHOSEN_ONCE or len(rows) > LARGE
+        strength = settings.get("C") if once else None
         chosen, numbers = examples.features[rows], torch.from_numpy(own)
         fewer = fresh(chosen, numbers, examples.folds[rows], strength=strength, step=job.check).linear
         return np.array(present[fewer.logits(features).argmax(1).numpy()])
@@ -233,7 +232,7 @@ def _adapted(
         examples.labels.numpy(),
         np.array([index.get(label, -1) for label in gold]),
         predicted,
-        lambda pairs: step(f"fitting the learning curve, {counted(pairs, 'row')}"),
+        lambda pairs: job.step(f"fitting the learning curve, {counted(pairs, 'row')}"),
     )
     calibrated = _calibrated(adapted, linear.logits(features), gold, f"{dataset.name}{HELD_OUT}")
     return StandingBeside(len(train), simpler, curve), calibrated

@@ -62,6 +62,7 @@ class Job:
     future: Future[None] = field(default_factory=Future, init=False, repr=False)
     """Its run in a thread of the queue."""
     _began: float = field(default=0.0, init=False)
+    _step_began: float = field(default=0.0, init=False)
     _done_before: int = field(default=0, init=False)
 
     @property
@@ -95,6 +96,18 @@ class Job:
         """Sets the number of finished rows. Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown."""
         self.done = done
         self.check()
+
+    def step(self, what: str) -> None:
+        """Begins a part whose rows are not counted, or with "" goes on with those that are. Raises :class:`Cancelled`
+        as :meth:`check` does."""
+        if what != self.doing:
+            self.doing, self._step_began = what, time.perf_counter()
+        self.check()
+
+    @property
+    def seconds(self) -> float:
+        """Since the last :meth:`step` began; 0 if there was none."""
+        return time.perf_counter() - self._step_began if self._step_began else 0.0
 
     def check(self) -> None:
         """Raises :class:`Cancelled` after :meth:`cancel`, and at server shutdown: for long work between two rows."""

@@ -245,9 +245,10 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
             _train(job, plan, run)
             _publish(plan, run)
         history = _history(run)
-        job.doing = "fitting simpler models"
+        job.step("fitting simpler models")
         simpler = _simpler(job, plan)
-        job.doing, job.done = "predicting", len(plan.learned)
+        job.done = len(plan.learned)
+        job.step("")
         sha256 = predict_with(job, plan.test, plan.name, {})
         keep_beside(plan.test.sha256, sha256, StandingBeside(len(plan.learned), simpler, epochs=history))
     except Cancelled:

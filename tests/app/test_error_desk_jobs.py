@@ -8,8 +8,10 @@ from html import unescape
 import numpy as np
 import pytest
 
+from app.desk.jobs import _progress
 from core.checkpoint import read_card
 from core.desk.database import open_database
+from core.desk.jobs import Job
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from tests.app.desk_page import button, figures, page, texts
 from tests.app.pages import chart_rows, open_view, query, sentences
@@ -103,3 +105,23 @@ def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run)
     assert "People name" not in texts(page(run, row="2e")), "they name none of its words"
     assert "agreement with people" in figures(page(run, view="slices"))
     assert "they name the row’s word, too, in 50.0" in figures(page(run, view="words"))
+
+
+def test_a_job_says_how_long_its_rows_take_and_what_comes_after_them():
+    job = Job("Adapting", 100_000, lambda job: None)
+    job.then = "the classifier is fitted"
+    job.begin()
+    job._began -= 10
+    job.progress(50_000)
+    assert (
+        _progress(job)
+        == "50,000 of 100,000 rows, 5,000 rows a second, 10 s left to read them, then the classifier is fitted"
+    )
+    job.step("fitting")
+    assert _progress(job) == "fitting"
+    job._step_began -= 60
+    job.step("fitting")
+    assert _progress(job) == "fitting, 60 s so far", "nothing else would show that it goes on"
+    job.then = ""
+    job.step("")
+    assert _progress(job).endswith("rows a second, 10 s left")

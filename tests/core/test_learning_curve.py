@@ -67,6 +67,9 @@ def test_the_curve_grows_by_nested_samples_of_all_classes():
         return np.where(np.arange(50) < len(rows) / 5, 0, 1)
 
     curve = learning_curve(labels, gold, predicted, steps.append)
+    large = list[int]()
+    learning_curve(np.arange(11_000) % 2, gold, lambda rows: np.zeros(len(gold)), large.append)
+    assert [large.count(size) for size in (3_200, 6_400, 11_000)] == [3, 1, 1], "one draw of many pairs is enough"
     assert sizes(230) == [25, 50, 100, 200, 230] and steps == [25] * 3 + [50] * 3 + [100] * 3 + [200] * 3 + [230]
     assert [point.score for point in curve.points] == [0.1, 0.2, 0.4, 0.8, 0.92]
     assert all(point.low < point.score < point.high for point in curve.points)
