@@ -79,7 +79,7 @@ def chromium() -> Iterator[Any]:
         "--disable-gpu-compositing",
         # Pages are left before what V8's slower compilers make of their scripts is of use, and before their garbage is
         # worth collecting: a quarter of all.
-        "--js-flags=--no-opt --no-maglev --min-semi-space-size=64 --max-semi-space-size=128",
+        "--js-flags=--no-opt --no-maglev --min-semi-space-size=64 --max-semi-space-size=128 --single-threaded-gc",
     ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=switches)

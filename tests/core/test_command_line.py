@@ -74,6 +74,7 @@ def test_errors_are_one_sentence(folder, arguments, message, run):
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
+@pytest.mark.slow
 def test_models_lists_available_checkpoints(folder, run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder.parent))
     assert "A tiny model" in run("models").stdout

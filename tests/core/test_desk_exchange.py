@@ -253,6 +253,7 @@ def test_the_numbers_of_a_cell_are_on_two_lines(run):
     assert cells[0]["shown"] == "2\n100 %" and chart["layer"][1]["mark"]["lineBreak"] == "\n"
 
 
+@pytest.mark.slow
 def test_the_names_of_columns_do_not_overlap_in_a_report(run):
     shown = str(charts.confusion(run, 0, ALL, NAMES).svg())
     places = re.findall(

@@ -163,6 +163,7 @@ def test_an_invalid_filter_gets_an_error_with_its_remedy(known, text, sentence):
     assert str(caught.value) == sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "asked"), [("a man who is cold", False), ("a man who is cold ?", True), ("who is cold?", True)]
 )
@@ -260,6 +261,7 @@ def test_a_query_reaches_no_file_and_changes_no_setting(run, tmp_path):
     assert table.connection.execute(limits).fetchone() == (2, "143.0 MiB")
 
 
+@pytest.mark.slow
 def test_sessions_query_one_run_at_the_same_time(run, tmp_path):
     save(run, tmp_path / "run")
     table = open_table(stored := load(tmp_path / "run"), known=bool)
@@ -307,6 +309,7 @@ def test_slices_with_their_scores_by_hand(run, known):
     assert weights == sorted(weights, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [("0", "1"), ("1", "0")])
 def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     path = tmp_path / "qa.csv"

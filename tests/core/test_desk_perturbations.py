@@ -182,6 +182,7 @@ def test_a_test_is_a_run_that_can_be_filtered_and_is_the_same_again(tmp_path, ta
     assert list(alone.dataset.rows) == of_both
 
 
+@pytest.mark.slow
 def test_a_filter_chooses_the_rows(tmp_path, table, capsys):
     """Also by what the checkpoint predicts."""
     checkpoint, file = make_checkpoint(tmp_path / "tiny", table), taxi(tmp_path)

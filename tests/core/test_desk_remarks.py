@@ -49,6 +49,7 @@ def test_the_result_of_a_filter_is_explained(known, text, sentences):
     assert remarks(text, known, int(rows_of(text, known).sum())) == sentences
 
 
+@pytest.mark.slow
 def test_formulas_become_columns_of_filters_slices_and_exports(known):
     lines = "gap = len(hypothesis) - len(premise)\n\n short = hypothesis.words < 4 \nlonger = gap > 0"
     table, sentences = with_formulas(known, lines)

@@ -28,6 +28,7 @@ def with_votes(run, name, votes):
     return with_rows(run, [replace(row, columns={name: cell}) for row, cell in rows])
 
 
+@pytest.mark.slow
 def test_votes_are_columns_and_slices_by_agreement(tmp_path):
     run = with_votes(made_up_run(tmp_path), "annotator_labels", LISTS)
     table = open_table(run, known=bool)
@@ -42,6 +43,7 @@ def test_votes_are_columns_and_slices_by_agreement(tmp_path):
     assert parts == {"0–50 %": (1, 1), "50–70 %": (1, 1), "70–90 %": (1, 0), "all": (2, 0.5)}
 
 
+@pytest.mark.slow
 def test_chaosnlis_counts_are_votes_and_other_texts_are_none(tmp_path):
     counts = [{"entailment": 60, "neutral": 40}, {"contradiction": 100}, "x", {"neutral": -1}, {"neutral": "2"}, "[1]"]
     run = with_votes(made_up_run(tmp_path), "label_counter", counts)

@@ -29,6 +29,7 @@ def test_an_epoch_holds_every_row_once_and_follows_from_its_seed() -> None:
     assert np.concatenate(first).tolist() != np.concatenate(other).tolist()
 
 
+@pytest.mark.slow
 def test_batches_hold_rows_of_like_length() -> None:
     data = many(20_000)
     batches = plan(data, 64, [0, 0])

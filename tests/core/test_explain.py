@@ -276,6 +276,7 @@ def test_a_notebook_draws_the_matrix(checkpoint):
     assert "each row adds up to 100" in page and "A tiny model" in page
 
 
+@pytest.mark.slow
 def test_threads_get_the_answers_of_a_single_one(checkpoint):
     pairs = [("dog " * k, "snow " * (9 - k) + "dog") for k in range(1, 9)]
     expected = [explain(checkpoint, *pair).logits for pair in pairs]

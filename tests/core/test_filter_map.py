@@ -130,6 +130,7 @@ def test_one_by_one_is_all_at_once_in_any_order_and_nothing_moves(made):
     assert made.place(asked[:0], "all filters").shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_new_text_lands_among_its_own_class(made):
     asked, classes = clustered(seed=2, count=12)
     coordinates = made.layouts["all filters"].coordinates
@@ -138,6 +139,7 @@ def test_a_new_text_lands_among_its_own_class(made):
         assert all(made.items[i].label == f"class {own}" for i in nearest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cosine", "euclid"])
 def test_places_are_those_of_openTSNE_itself(acnn, metric):
     """Its transform, with the exact gradient (theta 0)."""

@@ -119,6 +119,7 @@ def test_a_trained_models_values_are_those_of_its_forward_pass(name):
         assert values["score"][0] == pytest.approx(dot(values["source"], values["focus"][0]), rel=1e-4)
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_phrases_and_their_choices_are_the_models():
     values = own("phrases")
@@ -357,6 +358,7 @@ def test_two_texts_filters_differ_number_by_number_and_the_nearest_is_found():
     assert values["closest_percent"] == round(100 * nearest[-1] / length)
 
 
+@pytest.mark.slow
 def test_scores_by_k_are_the_cards_and_a_card_without_them_gets_one_sentence(monkeypatch):
     values, card = own("phrases"), read_card(available()["as-phrases-kmin"])["by_k"]["WikiQA dev"]
     assert (values["wikiqa_kmin"], values["wikiqa_swapped"]) == (card["kmin"], card["kmax"])
@@ -367,6 +369,7 @@ def test_scores_by_k_are_the_cards_and_a_card_without_them_gets_one_sentence(mon
         own("phrases")
 
 
+@pytest.mark.slow
 def test_the_ways_to_ask_why_are_those_of_the_command():
     lesson = LESSONS["ways"]
     evaluated = evaluate(lesson, {"word": 1.0}, {"second": "A woman plays"})

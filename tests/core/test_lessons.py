@@ -34,6 +34,7 @@ def text(formula):
     return html.unescape(re.sub("<[^>]*>", "", formula))
 
 
+@pytest.mark.slow
 @every_lesson
 def test_every_name_in_a_lesson_is_a_value_and_every_formula_can_be_drawn(name):
     lesson, evaluated = LESSONS[name], default(name)

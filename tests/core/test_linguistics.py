@@ -46,6 +46,7 @@ def test_names_and_values_go_together(frequent):
         assert len(named(kind, "a dog runs", "a cat sleeps", frequent)) == len(FEATURES[kind])
 
 
+@pytest.mark.slow
 def test_each_score_by_hand():
     # Shared: the, cat, on, mat; the candidate lacks the second "the" and has "a" and "sat" for "is".
     value = score("the cat is on the mat", "the cat sat on a mat")
