@@ -51,10 +51,10 @@ def halves(pairs: Sequence[Sent]) -> Halves:
     return Halves(agreed[::2], agreed[1::2])
 
 
-def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
+def teach(checkpoint: Checkpoint, pairs: Sequence[Sent], maker: str = "") -> JsonObject:
     """Adapts the model to half of the agreed pairs. Returns the result of the round: the unlisted name of the adapted
     ``model``, which is kept for a day; how many of the held-back pairs are right before and after; and a sentence on
-    the suites.
+    the suites. ``maker``: the lecturer's key, who finds the model in lists.
 
     The pairs were chosen because the model was wrong on them, so "before" is 0 for the model that they fooled. Raises
     RoomError for too few pairs, UserError for a model that cannot be adapted.
@@ -76,7 +76,7 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent]) -> JsonObject:
     adapted = assembled(base, examples, found.linear, {"pull": pull, "keep": KEEP}, name=name, title=title)
     # Explore lists the pairs that are kept with a model, and it is projected.
     kept = to_csv(corrections) if all(one.shown for one in parts.taught) else ""
-    save_unlisted(name, adapted, kept, [one.pair for one in corrections])
+    save_unlisted(name, adapted, kept, [one.pair for one in corrections], maker)
     kinds = found.changed.kinds
     suites = ""
     if kinds:

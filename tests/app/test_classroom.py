@@ -191,7 +191,8 @@ def test_a_pair_that_arrives_does_not_move_under_the_lecturers_key(me):
 def test_a_model_that_was_taught_is_there_until_its_room_is_deleted(me, monkeypatch, checkpoints):
     made = []
 
-    def teach(checkpoint, pairs):
+    def teach(checkpoint, pairs, maker):
+        assert maker == "me", "the lecturer finds the model in lists after a reload, too"
         made.append(new_name("test-light"))
         shutil.copytree(checkpoints / "test-light", folder_of(made[-1]))
         return {"model": made[-1], "taught": 1, "held_back": 1, "before": 0, "after": 1, "suites": ""}

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from core.adaptation import what_changed
 from core.checkpoint import available, load_named
-from core.checkpoint.unlisted import PAIRS, folder_of
+from core.checkpoint.unlisted import PAIRS, folder_of, made_by
 from core.desk.database import open_database
 from core.evaluation.suites import SUITES
 from core.evidence import AttentionMap
@@ -450,7 +450,8 @@ def test_a_class_teaches_the_model_with_one_half_and_tests_it_on_the_other(tmp_p
     held = teaching.halves(pairs).held_back
     assert result["after"] == sum(questions.verdict(taught, one.first, one.second)[0] == one.label for one in held) > 0
     assert result["suites"].startswith("Of our 200 test pairs of all kinds, ")
-    shown = teaching.teach(model, [dataclasses.replace(one, shown=True) for one in pairs])
+    shown = teaching.teach(model, [dataclasses.replace(one, shown=True) for one in pairs], "me")
+    assert made_by("me") == [shown["model"]]
     listed = [(folder_of(one["model"]) / PAIRS).exists() for one in (result, shown)]
     assert listed == [False, True], "Explore lists them, and is projected"
     teaching.forget([type("Round", (), {"result": shown | {"earlier": [result["model"]]}})()])
