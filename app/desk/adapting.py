@@ -26,7 +26,9 @@ from core.wording import counted
 
 JOB, COMPARISON = "desk adaptation", "desk comparison of readers"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
-_CLASSIFIER, _ALL = "Its classifier only: seconds", "All its weights: minutes"
+_CLASSIFIER, _ALL = "Its classifier only", "All its weights"
+_MANY = 20_000
+"""Rows to learn from that take minutes to read."""
 _READERS = 3
 """Maximum number of models to compare."""
 _NAMED = 8
@@ -87,7 +89,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         return
     _question(divided, new_classes(dataset, cards))
     page_style.notice(once("desk division remarks", dataset.sha256, lambda: remarks(dataset, divided)))
-    all_weights = _what_learns(cards)
+    all_weights = _what_learns(cards, len(divided.train))
     suited = {name: card for name, card in cards.items() if not all_weights or training.suits(card)}
     suggested = [name for name in SUGGESTED if name in suited]
     names = [*suggested, *(name for name in suited if name not in suggested)]
@@ -123,9 +125,9 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
         jobs.button("Which model?", COMPARISON, lambda: which_reader(dataset, divided, names), help=what, disabled=off)
 
 
-def _what_learns(cards: Mapping[str, Card]) -> bool:
-    """The user's choice to train all weights, not only the classifier; false where nothing can be trained, with the
-    reason if packages are missing."""
+def _what_learns(cards: Mapping[str, Card], rows: int) -> bool:
+    """The user's choice to train all weights with these ``rows``, not only the classifier; false where nothing can be
+    trained, with the reason if packages are missing."""
     if not any(map(training.suits, cards.values())):
         return False
     if not trainer.installed():
@@ -134,7 +136,14 @@ def _what_learns(cards: Mapping[str, Card]) -> bool:
             "this server."
         )
         return False
-    answer = st.radio("What should learn?", [_CLASSIFIER, _ALL], horizontal=True, key="desk what learns")
+    long = dict(zip((_CLASSIFIER, _ALL), ("seconds", "minutes") if rows < _MANY else ("minutes", "hours"), strict=True))
+    answer = st.radio(
+        "What should learn?",
+        [*long],
+        horizontal=True,
+        key="desk what learns",
+        format_func=lambda one: f"{one}: {long[one]}",
+    )
     if answer == _ALL:
         page_style.note(
             "A tenth of the rows to learn from choose the best epoch. The training runs at low priority, so that this "

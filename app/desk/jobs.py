@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -17,8 +17,17 @@ from core.desk.training import TrainingJob
 from core.wording import counted, duration
 
 _BELOW = "desk jobs below"
+
+
 _LONG = 5.0
 """Seconds after which a part of a job says how long it has been at it."""
+
+
+class _Below(NamedTuple):
+    """The jobs drawn next to their buttons, and how jobs of the session ended, by key, as far as not drawn."""
+
+    jobs: list[Job]
+    told: dict[str, str]
 
 
 def _unfinished() -> Sequence[Job]:
@@ -35,24 +44,34 @@ def draw_running(*about: Hashable) -> bool:
 
 @contextmanager
 def running_above() -> Iterator[None]:
-    """Draws all running and queued jobs above what is drawn within, but for those that :func:`button` draws there."""
-    above, below = st.container(), list[Job]()
+    """Draws all running and queued jobs, and how those of the session ended, above what is drawn within, but for what
+    :func:`button` draws there."""
+    above, below = st.container(), _Below([], {})
     st.session_state[_BELOW] = below
-    yield
+    try:
+        yield
+    finally:
+        st.session_state[_BELOW] = None
     with above:
+        page_style.notice([*below.told.values()])
         for job in _unfinished():
-            if job not in below:
+            if job not in below.jobs:
                 draw(job)
 
 
 def button(label: str, key: str, make: Callable[[], Job], **options: Any) -> None:
     """A button that queues a job under this ``key`` (:func:`start`). While the job is unfinished, its progress stands
-    in the place of the button: on a long page, the top is out of sight."""
+    in the place of the button, and then the reason why it failed below it: on a long page, the top is out of sight."""
     job: Job | None = st.session_state.get(key)
+    below: _Below = st.session_state[_BELOW]
     if job is not None and not job.finished:
-        st.session_state[_BELOW].append(job)
+        below.jobs.append(job)
         draw(job)
-    elif st.button(label, **options):
+        return
+    clicked = st.button(label, **options)
+    if key in below.told:
+        page_style.notice([below.told.pop(key)])
+    if clicked:
         start(key, make)
         st.rerun()
 
@@ -76,7 +95,11 @@ def finish(key: str, kept: str, view: str = "") -> None:
         return
     del st.session_state[key]
     if job.problem or job.cancelled:
-        page_style.notice([job.problem or kept])
+        below: _Below | None = st.session_state.get(_BELOW)
+        if below is None:
+            page_style.notice([job.problem or kept])
+        else:
+            below.told[key] = job.problem or kept
     elif job.written is not None:
         show_run(*job.written, view=view or PAGE.state.view)
         st.rerun()

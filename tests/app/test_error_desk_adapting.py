@@ -83,8 +83,10 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
         "Adapt and test" not in [one.label for one in app.button]
         and "Adapting a model" in app.get("progress")[0].proto.text
     )
-    del app.session_state[adapting.JOB]
+    app.session_state[adapting.JOB].cancel()
     app.run()
+    assert "The adaptation was cancelled; nothing of it is kept." in sentences(app)[-1], "below the button"
+    assert any(one.label == "Adapt and test" for one in app.button)
     button(app, "Which model?").click().run()
     app.session_state[adapting.COMPARISON].future.result(600)
     app.run()
