@@ -34,6 +34,10 @@ _Read = TypeVar("_Read")
 _NONE = "(none)"
 _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id": "Id", "group": "Question"}
 """The form's labels for the parts of a row."""
+_HELP = {
+    "id": "Names the rows here and in exports. Without it, they are named by their lines.",
+    "group": "For candidate answers: rows with the same question are ranked, and scored by MAP. Else leave it out.",
+}
 _HANDED = "desk file handed over"
 _HEADER, _ROW = "names of the columns", "a row"
 
@@ -141,6 +145,7 @@ def _picked(seen: Seen, token: str) -> Picked | None:
             1 + names.index(guess[part]) if part in guess else 0,
             format_func=lambda name: f"{name}: {shown[name][:40]}" if name in shown else name,
             key=f"desk pick {what} {header} {token}",
+            help=_HELP.get(part),
         )
         for column, (part, what) in zip(st.columns(len(_PARTS)), _PARTS.items(), strict=True)
     }

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from app import own_models, page_style
-from app.explore import pairs_tried
+from app.explore import candidates, pairs_tried
 from app.explore.answering import Answered
 from app.explore.corrections import QUOTED, examples_of, names_of, quoted, read_suites, read_uploaded, save, usable
 from app.models import own
@@ -32,14 +32,15 @@ from core.adaptation.what_changed import (
     old_classifier,
     suites_are_read,
 )
-from core.card import unit
+from core.card import right_class, unit
 from core.checkpoint import Checkpoint
 from core.checkpoint.adapted import PAIRS, origin_of
 from core.checkpoint.unlisted import base_of
 from core.errors import UserError
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar
-from core.wording import capital, counted, percent
+from core.evaluation.scores import ranking
+from core.wording import capital, counted, percent, score_percent
 
 MOST_KINDS = 3
 """Rows in each of the lists of losses and gains: the verdict below should stay in sight."""
@@ -110,11 +111,26 @@ def _file(base: Checkpoint, found: Fitted) -> None:
             f"{counted(len(rows), 'row')}: {shares[0]} right before, {shares[1]} now; {int((after & ~before).sum())} "
             f"fixed, {int((before & ~after).sum())} lost; McNemar’s exact p = {_p(mcnemar(before, after).p)}."
         )
+        if candidates.fits(base):
+            page_style.note(_ranked(base, rows, [one.logits(features) for one in (old_classifier(base), found.linear)]))
         lost = [rows[place] for place in np.flatnonzero(before & ~after)[:MOST_KINDS]]
         lists.table(
             ["lost", "label"],
             [(" / ".join(short(text, QUOTED) for text in one.pair if text), one.label) for one in lost],
         )
+
+
+def _ranked(base: Checkpoint, rows: Sequence[Correction], logits: Sequence[Tensor]) -> str:
+    """How well the answers to each question are ranked, before and after: the purpose of such a model."""
+    right = right_class(base.card)
+    assert right is not None, "it ranks answers"
+    questions, relevant = [one.first for one in rows], [one.label == base.labels[right] for one in rows]
+    odds = [(one[:, right] - one[:, 1 - right]).tolist() for one in logits]
+    before, after = (ranking(questions, relevant, scores) for scores in odds)
+    scores = [f"{name} {score_percent(a)} before, {score_percent(b)} now" for name, a, b in (
+        ("MAP", before.map, after.map), ("MRR", before.mrr, after.mrr),
+    )]  # fmt: skip
+    return f"Questions with a right answer: {after.questions:,}. Ranking their answers: {'; '.join(scores)}."
 
 
 def _read(name: str, content: bytes, base: Checkpoint) -> tuple[list[Correction], Tensor]:
@@ -123,7 +139,7 @@ def _read(name: str, content: bytes, base: Checkpoint) -> tuple[list[Correction]
     rows = usable(read_uploaded(name, content, names_of(base)), base)[:MOST_ROWS]
     if not rows:
         raise UserError(
-            f"no row of {name} has a label among {', '.join(base.labels)}: choose a file of this model's task"
+            f"no row of {name} has a label among {', '.join(names_of(base).values())}: choose a file of its task"
         )
     return rows, feature_vectors(base, [one.pair for one in rows])
 

@@ -33,7 +33,7 @@ from core.checkpoint.adapted import PAIRS, origin_of, save_unlisted
 from core.checkpoint.unlisted import new_name
 from core.data import DataError, Example, Picked, read
 from core.data.dataset import UnknownLayoutError
-from core.data.labels import key
+from core.data.labels import key, proposed
 from core.data.stream import seen_in
 from core.errors import UserError
 from core.wording import capital, counted
@@ -179,13 +179,16 @@ def _open(page: PageSession[ExploreState]) -> None:
 
 def read_uploaded(name: str, content: bytes, names: Mapping[str, str] = NO_NAMES) -> list[Correction]:
     """The labelled pairs of an uploaded file. A label may be one of the classes ``names`` (by label) as written on
-    screen. Raises DataError."""
+    screen, or mean one of them without doubt. Raises DataError."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / re.sub(r"[^\w.-]|^\.+", "_", name)[-80:]
         path.write_bytes(content)
         rows = _rows(path)
     labels = {key(name): label for label, name in names.items()} | {key(label): label for label in names}
     found = [(row, row.shown_label) for row in rows if row.label is not None]
+    every = {label for _, label in found}
+    meant = {label: proposed(label, every, [*names]) for label in every if key(label) not in labels}
+    labels |= {key(label): classes[0] for label, classes in meant.items() if len(classes) == 1}
     if not found:
         raise DataError(f"no row of {path.name} has a label: write the right classes into a column named label")
     return [Correction(row.first, row.second, labels.get(key(label), label)) for row, label in found]

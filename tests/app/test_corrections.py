@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from app import own_models
+from app.explore.changes import _ranked
 from app.explore.corrections import read_uploaded
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
@@ -161,6 +163,13 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
         ('Who "came"; then?', "Ann  came then", "1"),
         ("Who went home?", "Bob went home", "0"),
     }
+    meant = read_uploaded("own.csv", sheet.replace(";an Answer", ";Yes").replace(";0", ";no").encode(), names)
+    assert [one.label for one in meant] == [one.label for one in found], "the words of a file for these classes"
+    ranker = load_named("test-as")
+    odds = [torch.tensor([[0.0, score] for score in scores]) for scores in ((2, 1, 0, 0), (1, 2, 0, 0))]
+    rows = [Correction("who?", name, label) for name, label in (("Ann", "0"), ("Bob", "1"))]
+    told = _ranked(ranker, [*rows, *(replace(row, first="why?", label="0") for row in rows)], odds)
+    assert told.startswith("Questions with a right answer: 1.") and "MAP 50.0\u00a0% before, 100.0\u00a0% now" in told
     assert [one.label for one in merged((), found)[0]] == ["1", "0"] and not merged((), found)[1]
     spaced = Correction(" a dog  is outside", "a cat is outside ", "neutral")
     ((kept, other), told) = merged(WRONG[:2], [replace(spaced, label="entailment"), spaced])
