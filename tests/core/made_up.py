@@ -1,17 +1,30 @@
 """A small made-up word table and checkpoints on top of it, so that no test needs the shipped files or real data."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from core.checkpoint import Checkpoint, load, save
+from core.data.dataset import Dataset, Example
+from core.evaluation.predict import logits, prepare_rows
 from core.models import REGISTRY, build
 from core.reading.word_table import WordTable
 from tests.models import single
 
 WORDS = ["a", "an", "the", "dog", "animal", "frisbee", "toy", "snow", "cold", "plays", "in", ".", ",", "red", "haired"]
 WORDS += ["man", "is", "run", "telemundo"]
+PAIRS = [
+    ("A Danish boy runs.", "A Swedish boy runs."),
+    ("A man sells a red coat.", "A man sells a green coat."),
+    ("Two women sing.", "Two people sing."),
+    ("A dog sleeps.", "A dog sleeps in a basket."),
+    ("The door is open.", "The door is closed."),
+    ("A child eats soup.", "A child eats."),
+]
+OWN = ["same", "other", "same", "other", "other", "same"]
+"""Pairs to adapt a model to, and their labels."""
 
 
 def make_table() -> WordTable:
@@ -51,3 +64,9 @@ def make_checkpoint(
     card["labels"] = card["labels"][: model.config.classes]
     save(folder, model, card, words=table)
     return load(folder)
+
+
+def answered(checkpoint: Checkpoint, pairs: Sequence[tuple[str, str]] = tuple(PAIRS)) -> torch.Tensor:
+    """The logits of these pairs, ``[N, C]``."""
+    rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(pairs))
+    return logits(prepare_rows(checkpoint, Dataset("", "", rows)))
