@@ -53,6 +53,11 @@ def with_rows(run, rows, models=None):
     return stored(replace(run.dataset, rows=tuple(rows)), models or run.models)
 
 
+def content(dataset):
+    """The data set with its rows in memory."""
+    return replace(dataset, rows=tuple(dataset.rows))
+
+
 def save(run, folder):
     """Store the rows and predictions in a folder."""
     run_folder.save(run.dataset, run.models, folder)

@@ -33,11 +33,6 @@ NAMES = dict(zip(LABELS, LABELS, strict=True))
 
 
 @pytest.fixture
-def run(tmp_path):
-    return made_up_run(tmp_path)
-
-
-@pytest.fixture
 def annotations(database):
     return Annotations(open_database())
 
