@@ -1,6 +1,7 @@
 """A small made-up word table and checkpoints on top of it, so that no test needs the shipped files or real data."""
 
 import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,3 +71,14 @@ def answered(checkpoint: Checkpoint, pairs: Sequence[tuple[str, str]] = tuple(PA
     """The logits of these pairs, ``[N, C]``."""
     rows = tuple(Example(str(number), *pair, None) for number, pair in enumerate(pairs))
     return logits(prepare_rows(checkpoint, Dataset("", "", rows)))
+
+
+def change_card(folder: Path, **changes) -> None:
+    """Writes other values of these keys on a checkpoint's card."""
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps({**card, **changes}))
+
+
+def truncate(folder: Path, name: str = "weights.safetensors") -> None:
+    """Cuts off the end of a checkpoint's file."""
+    (folder / name).write_bytes((folder / name).read_bytes()[:-9])

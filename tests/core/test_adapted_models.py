@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ from core.evaluation.suites import SUITES
 from core.evidence import Explanation
 from core.explain import explain
 from core.files import FileError
-from tests.core.made_up import OWN, PAIRS, answered
+from tests.core.made_up import OWN, PAIRS, answered, change_card
 from tests.guests import make, make_tower
 from trainers.__main__ import main
 
@@ -103,10 +102,10 @@ def test_a_folder_holds_only_the_classifier_and_follows_its_base(folders, table)
     [
         (lambda folder: (folder / "classifier.safetensors").unlink(), "cannot be read"),
         (lambda folder: (folder / "classifier.safetensors").write_bytes(b"no weights"), "cannot be read"),
-        (lambda folder: edited(folder, sha256="0" * 64), "does not match its card's checksum"),
-        (lambda folder: edited(folder, labels=["a", "b", "c"]), "does not fit its card"),
-        (lambda folder: edited(folder, base={"name": "mine", "sha256": "0" * 64, "title": "Loop"}), "mine"),
-        (lambda folder: edited(folder, base="tiny"), "damaged"),
+        (lambda folder: change_card(folder, sha256="0" * 64), "does not match its card's checksum"),
+        (lambda folder: change_card(folder, labels=["a", "b", "c"]), "does not fit its card"),
+        (lambda folder: change_card(folder, base={"name": "mine", "sha256": "0" * 64, "title": "Loop"}), "mine"),
+        (lambda folder: change_card(folder, base="tiny"), "damaged"),
     ],
 )
 def test_a_damaged_folder_gets_one_sentence(folders, damage, message):
@@ -132,11 +131,6 @@ def test_a_full_disk_leaves_nothing_behind_and_the_last_version_as_it_is(folders
     assert not folder_of(unlisted).exists()
     assert not (folders / "new").exists() and torch.equal(answered(load(folders / "mine")), kept)
     assert {file.name for file in (folders / "mine").iterdir()} == {"card.json", "classifier.safetensors"}
-
-
-def edited(folder: Path, **changes):
-    card = json.loads((folder / "card.json").read_text())
-    (folder / "card.json").write_text(json.dumps(card | changes))
 
 
 def test_features_are_read_once_whoever_reads_and_whatever_fails(folders, monkeypatch):
