@@ -57,7 +57,7 @@ pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance*.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -1,35 +1,23 @@
-"""The contract of every registered model; new models are tested without any change here."""
+"""The contract of every registered model: its forward pass and its learning; new models are tested without any
+change here."""
 
 import dataclasses
-import inspect
 import itertools
-import json
 import threading
 
 import pytest
 import torch
 
-from core.adaptation import adapt
-from core.checkpoint import CheckpointError, load
-from core.checkpoint.adapted import save_adapted
-from core.evidence import (
-    AttentionMap,
-    Explanation,
-    FilterProducts,
-    FilterProvenance,
-    PooledAttention,
-)
-from core.explain import explain
 from core.models import REGISTRY, build
 from core.reading.batch import Batch, Side
-from tests.core.made_up import make_checkpoint, make_table
+from tests.choices import PAIRS, every_choice, every_model
+from tests.core.made_up import make_table
 from tests.loops import CHOICES, LOOPS
 from tests.models import (
     LENGTHS,
     batch_of,
     bfloat16_error,
     close,
-    fits,
     learns_by_heart,
     make,
     own_attention,
@@ -40,55 +28,11 @@ from tests.models import (
     tiny,
     with_pads,
 )
-from tests.rebuilt import Rebuilt, kinds_without_a_rebuilder, near
 from trainers.loop import ready
 from trainers.recipe import Recipe
 from trainers.set_up import Options
 from trainers.sources import DataSource
 from trainers.training_data import load_data
-
-PAIRS = [name for name in REGISTRY if not single(name)]
-every_model = pytest.mark.parametrize("architecture", REGISTRY)
-USUAL = [pytest.param(name, [{}], id=name) for name in REGISTRY]
-OTHERS = [
-    pytest.param(name, several, id=f"{name}-settings", marks=pytest.mark.variant) for name, several in CHOICES.items()
-]
-ADAPTED = [
-    pytest.param(name, [{"adapted": True} | settings], id=f"{name}-adapted")
-    for name, settings in (
-        ("two-sided", {}),
-        ("attconv-light", {"context": "each"}),
-        ("adaqa", {"matching": "multi-perspective"}),
-        ("phrases", {"similarities": "cosine", "extra": "answer"}),
-        ("acnn", {}),
-    )
-]
-"""Checkpoints adapted to classes of a user's own, for the tests of what a checkpoint tells."""
-
-
-def every_choice(test):
-    """A test of each architecture with its usual settings, and one with all its others, which stand in the failure; and
-    of adapted checkpoints if it tests a checkpoint."""
-
-    def of_each(architecture, choices, **fixtures):
-        for settings in choices:
-            try:
-                test(architecture, settings, **fixtures)
-            except BaseException as error:
-                error.add_note(f"{architecture}, {settings}")
-                raise
-
-    of_each.__name__, of_each.__doc__ = test.__name__, test.__doc__
-    named = inspect.signature(test).parameters.values()
-    of_each.__signature__ = inspect.Signature(
-        [one.replace(name="choices") if one.name == "settings" else one for one in named]
-    )
-    # In the scope of the module, so that all tests of one choice follow each other and share what `told` makes.
-    cases = [*USUAL, *OTHERS, *(ADAPTED if "told" in of_each.__signature__.parameters else ())]
-    return pytest.mark.parametrize(("architecture", "choices"), cases, scope="module")(of_each)
-
-
-# --- the forward pass ------------------------------------------------------------------------------------------------
 
 
 @every_choice
@@ -226,161 +170,6 @@ def test_threads_may_share_a_model_and_a_forward_pass_leaves_nothing_behind(arch
     assert all(close(ours, alone) for ours, alone in zip(got, expected, strict=True))
 
 
-# --- what it tells ---------------------------------------------------------------------------------------------------
-
-FIRST, SECOND = "the dog", "a red man is in the snow"
-
-
-@pytest.fixture(scope="module")
-def table():
-    return make_table()
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory, table):
-    """Makes (checkpoint, explanation) of an architecture with these settings. No test changes them, so the tests of one
-    choice share both."""
-    checkpoints, explanations = {}, {}
-
-    def tell(architecture, settings, judged="second", texts=(FIRST, SECOND)):
-        known = architecture, str(settings), judged
-        if known not in checkpoints:
-            own = {name: value for name, value in settings.items() if name != "adapted"}
-            sizes = tiny(architecture, **own) | {"input_size": table.width}
-            checkpoint = make_checkpoint(tmp_path_factory.mktemp("told"), table, architecture, judged, **sizes)
-            if "adapted" in settings:
-                few = [(FIRST, SECOND), (SECOND, FIRST), ("a toy", "a red dog"), ("a man plays", "the snow")]
-                mine = adapt(checkpoint, few, ["same", "other", "other", "same"])
-                checkpoint = save_adapted(tmp_path_factory.mktemp("mine") / "mine", mine)
-            checkpoints[known] = checkpoint
-        if (*known, texts) not in explanations:
-            explanations[*known, texts] = explain(checkpoints[known], *texts)
-        return checkpoints[known], explanations[*known, texts]
-
-    return tell
-
-
-@every_choice
-def test_it_returns_the_records_it_declares(architecture, settings, told):
-    checkpoint, explanation = told(architecture, settings)
-    returned = {type(record) for record in explanation.evidence if not record.from_texts}
-    assert returned == set(checkpoint.model.shows(checkpoint.card["config"]))
-    if own_attention(checkpoint.model(checkpoint.reader.batch(checkpoint.read(FIRST, SECOND)))) is not None:
-        assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
-    titles = [record.title for record in explanation.evidence if record.tabular]
-    assert len({*titles}) == len(titles), "tables are saved under different names"
-
-
-@every_choice
-def test_only_wanted_records_are_made(architecture, settings, told):
-    checkpoint, explanation = told(architecture, settings)
-    shown = checkpoint.model.shows(checkpoint.card["config"])
-    for wanted in ((), *((kind,) for kind in shown)):
-        evidence = explain(checkpoint, FIRST, SECOND, records=wanted).evidence
-        assert evidence == tuple(record for record in explanation.evidence if type(record) in wanted)
-
-
-@every_choice
-def test_records_name_the_right_sentences(architecture, settings, told):
-    for judged in ("first", "second"):
-        checkpoint, explanation = told(architecture, settings, judged)
-        assert explanation.judged == checkpoint.roles["judged"]
-        for record in explanation.evidence:
-            assert fits(record, checkpoint, explanation), record
-
-
-@pytest.mark.parametrize("architecture", PAIRS)
-def test_both_sides_judged_are_read_or_refused(architecture, told):
-    model = make(architecture)
-    batch = batch_of(model, LENGTHS, "both")
-    if not model.reads(dataclasses.asdict(model.config)).both:
-        with pytest.raises(ValueError, match="judges one side"):
-            model(batch)
-        with pytest.raises(CheckpointError, match="judges one side"):
-            told(architecture, {}, "both")
-        return
-    assert close(model(batch).logits, model(batch_of(model, LENGTHS, "second")).logits)
-    checkpoint, explanation = told(architecture, {}, "both")
-    assert explanation.judged == "both" and all(fits(r, checkpoint, explanation) for r in explanation.evidence)
-
-
-@every_choice
-def test_an_explanation_saved_or_from_a_saved_model_is_the_same(architecture, settings, told):
-    checkpoint, explanation = told(architecture, settings)
-    assert sum(explanation.probabilities) == pytest.approx(1, abs=1e-6)
-    assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
-    again = explain(load(checkpoint.folder), FIRST, SECOND)
-    assert (again.logits, again.evidence) == (explanation.logits, explanation.evidence)
-
-
-@every_choice
-def test_the_words_that_a_record_names_rebuild_its_numbers(architecture, settings, told):
-    """By text, from the equations: a position one word off, another side or another window has other numbers."""
-    for judged, texts in (("second", (FIRST, SECOND)), ("first", ("the red man plays", "a dog is\nin the snow"))):
-        checkpoint, explanation = told(architecture, settings, judged, texts)
-        evidence = [record for record in explanation.evidence if not record.from_texts]
-        assert not kinds_without_a_rebuilder(evidence), "rebuild this record in tests/rebuilders"
-        rebuilt = Rebuilt(checkpoint, explanation)
-        assert [*explanation.logits] == near(rebuilt.loop["logits"])
-        for record in evidence:
-            rebuilt.check(record)
-        rebuilt.finish()
-
-
-@every_choice
-def test_its_records_tell_themselves_as_text_html_and_csv(architecture, settings, told):
-    _, explanation = told(architecture, settings, texts=("the <b>", "=dog <b> runs"))
-    for record in explanation.evidence:
-        assert all(isinstance(line, str) for line in record.to_text(explanation))
-        assert "<b>" not in record.to_html(explanation)
-        assert "\r" not in record.to_csv(explanation)
-
-
-@every_choice
-def test_the_parts_of_filters_add_up(architecture, settings, told):
-    """Windows to pre-activations, and shares, products, linguistic features and the bias to logits."""
-    _, explanation = told(architecture, settings)
-    sides = [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
-    functions = {"tanh": torch.tanh, "ReLU": torch.relu}
-    for side in sides:
-        for f in side.filters:
-            assert len(f.offsets) == side.width
-            assert sum(f.offsets) + f.context + f.bias == pytest.approx(f.preactivation, abs=1e-5)
-            assert f.left + f.self_ + f.right == pytest.approx(sum(f.offsets), abs=1e-5)
-            activation = functions[side.activation](torch.tensor(f.preactivation)).item()
-            assert f.activation == pytest.approx(activation, abs=1e-6)
-    if sides and all(f.logit_shares for side in sides for f in side.filters):
-        products = explanation.find(FilterProducts)
-        for c, logit in enumerate(explanation.logits):
-            total = sides[0].logit_bias[c] + sum(f.logit_shares[c] for side in sides for f in side.filters)
-            if products is not None:
-                total += sum(row[c] for row in products.products) + products.linguistic[c]
-            assert total == pytest.approx(logit, abs=1e-4)
-
-
-@every_choice
-def test_an_explanations_own_attention_put_back_changes_nothing(architecture, settings, told):
-    checkpoint, explanation = told(architecture, settings)
-    own = own_attention(checkpoint.model(checkpoint.reader.batch(checkpoint.read(FIRST, SECOND))))
-    if own is None:
-        with pytest.raises(ValueError, match="no attention to replace"):
-            explain(checkpoint, FIRST, SECOND, override=torch.ones(2, 7))
-        return
-    record = explanation.find(AttentionMap)
-    if record is not None:
-        own = torch.tensor(record.override or record.scores)
-    else:  # the first text's, where each text has its own map
-        own = own[0][0] if isinstance(own, tuple) else own[0]
-    again = explain(checkpoint, FIRST, SECOND, override=own)
-    assert again.logits == pytest.approx(explanation.logits, abs=1e-5)
-    assert record is None or (again.find(AttentionMap).overridden and not record.overridden)
-    with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
-        explain(checkpoint, FIRST, SECOND, override=own[..., :-1])
-
-
-# --- learning --------------------------------------------------------------------------------------------------------
-
-
 @every_choice
 def test_a_batch_has_the_loss_and_gradient_of_its_rows_one_by_one(architecture, settings):
     model = make(architecture, **settings).train()
@@ -394,7 +183,7 @@ def test_a_batch_has_the_loss_and_gradient_of_its_rows_one_by_one(architecture, 
 
 
 @every_model
-def test_two_steps_of_the_training_loop_lower_the_loss(architecture, table, tmp_path):
+def test_two_steps_of_the_training_loop_lower_the_loss(architecture, tmp_path):
     alone, texts, labels = single(architecture), ("the dog run", "a red man is in the snow", "a toy"), ("no", "yes")
     rows = [
         f"{first},{labels[i % 2]}" if alone else f"{first},{second},{labels[(i + j) % 2]}"
@@ -416,7 +205,7 @@ def test_two_steps_of_the_training_loop_lower_the_loss(architecture, table, tmp_
         warmup=0,
         **({"roles": ("text",), "judged": "text", "task": "text classification"} if alone else {}),
     )
-    run = ready(recipe, load_data(recipe, tmp_path), table, Options(tmp_path / "out", device="cpu"))
+    run = ready(recipe, load_data(recipe, tmp_path), make_table(), Options(tmp_path / "out", device="cpu"))
     losses = []
     for _ in range(3):
         before = run.loss.item()
