@@ -64,7 +64,7 @@ FIVE_SENTIMENTS: dict[str, Shades] = dict(
 """SST-5's classes in order, from the no colour to the yes colour of the other tasks."""
 
 OTHER_CLASSES: tuple[Shades, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
-"""Colours of other tasks' classes, in order."""
+"""Colours of up to three classes of other tasks, in order; more have those of a map."""
 
 MAP_COLOURS: tuple[str, ...] = (
     "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
@@ -104,7 +104,8 @@ def class_colours(labels: Sequence[str]) -> list[Shades]:
     for known in (CLASSES, ANSWERS, PARAPHRASES, FACTS, FIVE_SENTIMENTS):
         if all(label in known for label in labels):
             return [known[label] for label in labels]
-    return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]
+    others = OTHER_CLASSES if len(labels) <= len(OTHER_CLASSES) else [(colour, colour) for colour in MAP_COLOURS]
+    return [others[i % len(others)] for i in range(len(labels))]
 
 
 def map_look(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -105,6 +105,11 @@ def test_fourteen_classes_of_a_map_differ_in_colour_and_in_symbol():
     assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
 
 
+def test_classes_of_a_task_of_ones_own_differ():
+    for count in (2, 3, 4, 5, 14):
+        assert len({*palette.class_colours([f"class {i}" for i in range(count)])}) == count
+
+
 def test_an_answer_has_the_colour_of_a_yes():
     assert palette.class_colours(("not an answer", "answer"))[1] == palette.CLASSES["entailment"]
 
