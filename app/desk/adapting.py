@@ -22,6 +22,7 @@ from core.desk.jobs import Job
 from core.desk.training import TrainingJob
 from core.desk.which_reader import ReadersJob, about, which_reader
 from core.errors import UserError
+from core.tasks import ANSWERS
 from core.wording import counted
 
 JOB, COMPARISON = "desk adaptation", "desk comparison of readers"
@@ -91,7 +92,9 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     page_style.notice(once("desk division remarks", dataset.sha256, lambda: remarks(dataset, divided)))
     all_weights = _what_learns(cards, len(divided.train))
     suited = {name: card for name, card in cards.items() if not all_weights or training.suits(card)}
-    suggested = [name for name in SUGGESTED if name in suited]
+    # A model of answer selection ranks a question's answers better than one of entailment.
+    rankers = [name for name, card in suited.items() if card["task"] == ANSWERS][: int(dataset.ranking)]
+    suggested = [*rankers, *(name for name in SUGGESTED if name in suited)]
     names = [*suggested, *(name for name in suited if name not in suggested)]
     what = "Model to train further" if all_weights else "Model to adapt"
     base = st.selectbox(what, names, format_func=shown.__getitem__, key=f"desk base {dataset.single} {all_weights}")

@@ -16,7 +16,7 @@ from core.desk.file_state import Guess
 from core.desk.run import LETTERS, Run
 from core.evaluation.intervals import wilson
 from core.training_progress import Epoch
-from core.wording import counted, score_percent
+from core.wording import capital, counted, score_percent
 
 _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
 """Of the lines of simpler models, the best one first: they are told apart without colours."""
@@ -25,7 +25,7 @@ _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
 def notes(run: Run) -> list[str]:
     """A sentence on each adapted model of the run: simpler models' scores."""
     found = [(letter, beside(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)]
-    return [f"Beside {letter}, {said(one.baselines)}" for letter, one in found if one is not None]
+    return [f"Beside {letter}, {said(one.baselines, one.measure)}" for letter, one in found if one is not None]
 
 
 def figures(run: Run, model: int) -> list[Figure]:
@@ -101,8 +101,8 @@ def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
     fewer = f"{MOST_ROWS:,} of the {known.trained_on:,} rows, drawn at random"
     on = fewer if known.trained_on > MOST_ROWS else f"all {known.trained_on:,}"
     how = (
-        "Accuracy on the held-out rows by the number of labelled rows that the model learned from (line), with its "
-        f"95 % interval (band); straight lines: simpler models trained on {on}. "
+        f"{capital(known.measure)} on the held-out rows by the number of labelled rows that the model learned from "
+        f"(line), with its 95 % interval (band); straight lines: simpler models trained on {on}. "
         f"{curve.outlook()}"
     )
     rows = [(counted(one.pairs, "row"), one.score, one.low, one.high) for one in curve.points]
@@ -110,7 +110,7 @@ def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
     lines = [
         (name, score_percent(score), f"{score_percent(low)} – {score_percent(high)}") for name, score, low, high in rows
     ]
-    head = ("trained on, or simpler model", "right", "95 % interval")
+    head = ("trained on, or simpler model", known.measure, "95 % interval")
     return Figure(f"Learning curve of {title}", how, "", head, lines, (), _chart(title, known, curve))
 
 
@@ -124,7 +124,7 @@ def _chart(title: str, known: StandingBeside, curve: Curve) -> Chart:
     share = alt.Scale(domain=[max(0, low - 0.03), min(1, high + 0.03)], nice=False)
     x = alt.X("pairs:Q", title="labelled rows").scale(type="log", nice=False)
     x = x.axis(values=[point["pairs"] for point in points], format=",d", grid=False)
-    y = alt.Y("score:Q", title="right", scale=share, axis=alt.Axis(format="%", tickCount=6, grid=False))
+    y = alt.Y("score:Q", title=known.measure, scale=share, axis=alt.Axis(format="%", tickCount=6, grid=False))
     tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in ("score", "low", "high")]
     drawn = alt.Chart({"values": points}).encode(x=x, tooltip=[alt.Tooltip("pairs:Q", format=","), *tips])
     dash = alt.StrokeDash("name:N", sort=None, scale=alt.Scale(domain=names, range=_DASHES[: len(names)]))

@@ -9,11 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.adaptation.features import Pair
-from core.evaluation.intervals import wilson
+from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.scores import RankedRows
 from core.lazy import import_alone
 
 STRENGTH = 0.3
@@ -25,7 +27,8 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True)
 class SimplerModel:
-    """The accuracy of a simpler model on the held-out rows with its 95 % interval (Wilson)."""
+    """The score of a simpler model on the held-out rows, with its 95 % interval: accuracy (Wilson), or MAP (bootstrap
+    over questions)."""
 
     name: str
     score: float
@@ -34,8 +37,9 @@ class SimplerModel:
 
     @classmethod
     def of(cls, name: str, right: np.ndarray) -> SimplerModel:
-        """From whether each held-out row is right, bool ``[N]``."""
-        return cls(name, float(right.mean()), *wilson(int(right.sum()), len(right)))
+        """From whether each held-out row is right, bool ``[N]``, or from the average precision of each question."""
+        interval = wilson(int(right.sum()), len(right)) if right.dtype == bool else bootstrap_mean(right)
+        return cls(name, float(right.mean()), *interval)
 
 
 def baselines(
@@ -45,14 +49,19 @@ def baselines(
     gold: Sequence[str],
     roles: tuple[str, str],
     step: Callable[[], object] = lambda: None,
+    ranked: RankedRows | None = None,
 ) -> tuple[SimplerModel, ...]:
     """The baselines fitted on the training rows and scored on the held-out ones (``gold``: their labels), of which
     there is at least one each: the majority class; TF-IDF of both texts with their word overlap; and, for pairs, TF-IDF
     of one text alone, which shows what can be told without comparing the texts. ``roles``: names of both texts, the
-    second one empty for single texts; ``step`` is called between two fits."""
+    second one empty for single texts; ``step`` is called between two fits. If the held-out rows are ``ranked``, so are
+    they by the baselines, the first of which leaves the answers in any order."""
     own = np.array(gold, dtype=object)
-    most = min(Counter(labels).items(), key=lambda item: (-item[1], item[0]))[0]
-    found = [SimplerModel.of("majority class", own == most)]
+    if ranked is None:
+        most = min(Counter(labels).items(), key=lambda item: (-item[1], item[0]))[0]
+        found = [SimplerModel.of("majority class", own == most)]
+    else:
+        found = [SimplerModel.of("random order", ranked.precisions(np.zeros(len(gold))))]
     if len({*labels}) < 2:
         return tuple(found)
     rows = np.random.default_rng(0).permutation(len(train))[:MOST_ROWS]
@@ -62,7 +71,12 @@ def baselines(
         columns = [_tfidf([pair[side] for pair in known], [pair[side] for pair in held_out]) for side in sides]
         if overlap:
             columns.append((_overlap(known), _overlap(held_out)))
-        found.append(SimplerModel.of(name, _predicted(columns, told) == own))
+        if ranked is None:
+            found.append(SimplerModel.of(name, _predicted(columns, told) == own))
+        else:
+            right = np.array([label == ranked.right for label in told])
+            scores = _scores(columns, right) if 0 < right.sum() < len(right) else np.zeros(len(gold))
+            found.append(SimplerModel.of(name, ranked.precisions(scores)))
     return tuple(found)
 
 
@@ -76,13 +90,13 @@ def _kinds(roles: tuple[str, str]) -> Iterator[tuple[str, tuple[int, ...], bool]
         yield f"the {role} alone (TF-IDF)", (side,), False
 
 
-def said(found: Sequence[SimplerModel]) -> str:
-    """The baselines in one line."""
+def said(found: Sequence[SimplerModel], measure: str = "accuracy") -> str:
+    """The baselines in one line; ``measure``: what their scores are."""
     listed = " · ".join(
         f"{one.name} {100 * one.score:.1f}\N{NO-BREAK SPACE}% ({100 * one.low:.1f} – {100 * one.high:.1f})"
         for one in found
     )
-    return f"simpler models on the same rows: {listed}."
+    return f"simpler models on the same rows ({measure}): {listed}."
 
 
 def _tfidf(train: Sequence[str], held_out: Sequence[str]) -> tuple[object, object]:
@@ -110,11 +124,22 @@ def _overlap(pairs: Sequence[Pair]) -> np.ndarray:
 
 def _predicted(columns: Sequence[tuple[object, object]], labels: Sequence[str]) -> np.ndarray:
     """The labels that a linear model of these columns predicts for the held-out rows."""
+    model, held_out = _fitted(columns, np.array(labels))
+    return np.array(model.predict(held_out), dtype=object)
+
+
+def _scores(columns: Sequence[tuple[object, object]], right: np.ndarray) -> np.ndarray:
+    """The scores of the held-out rows by a linear model that tells ``right`` answers, bool ``[N]``, from others."""
+    model, held_out = _fitted(columns, right)
+    return np.array(model.decision_function(held_out))
+
+
+def _fitted(columns: Sequence[tuple[object, object]], labels: np.ndarray) -> tuple[Any, Any]:
+    """A linear model of these columns, and the held-out rows as it reads them."""
     from scipy.sparse import csr_array, hstack
 
     import_alone("sklearn.svm")
     from sklearn.svm import LinearSVC
 
     train, held_out = (hstack([csr_array(one) for one in part]).tocsr() for part in zip(*columns, strict=True))
-    model = LinearSVC(C=STRENGTH, random_state=0).fit(train, np.array(labels))
-    return np.array(model.predict(held_out), dtype=object)
+    return LinearSVC(C=STRENGTH, random_state=0).fit(train, labels), held_out

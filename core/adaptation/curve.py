@@ -71,13 +71,16 @@ def learning_curve(
     gold: np.ndarray,
     predicted: Callable[[np.ndarray], np.ndarray],
     step: Callable[[int], object] = lambda pairs: None,
+    measured: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Curve:
     """The curve for class indices ``labels [N]`` of the pairs and ``gold [H]`` of the held-out rows.
 
     ``predicted(rows)``: the classes of the held-out rows, int ``[H]``, after training on these rows of the pairs, which
     have at least two classes. Each sample has the classes in the proportions of all pairs, and contains the smaller
-    samples of its draw. ``step`` is called with the size before each sample.
+    samples of its draw. ``step`` is called with the size before each sample. ``measured``: the values whose mean is the
+    score, from what ``predicted`` returned; by default, whether each class is right.
     """
+    values = measured or (lambda found: found == gold)
     orders = [_order(labels, draw) for draw in range(DRAWS)]
     points, by_size = list[Point](), dict[int, np.ndarray]()
     for size in sizes(len(labels)):
@@ -86,7 +89,7 @@ def learning_curve(
             step(size)
             rows = np.sort(order[:size])
             if len(np.unique(labels[rows])) > 1:
-                right.append(predicted(rows) == gold)
+                right.append(values(predicted(rows)))
         if right:
             by_size[size] = np.mean(right, axis=0)
             points.append(Point(size, float(by_size[size].mean()), *bootstrap_mean(by_size[size])))

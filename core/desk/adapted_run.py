@@ -21,7 +21,7 @@ from core.adaptation.adapt import MOST_CLASSES, Examples, assembled, fit
 from core.adaptation.baselines import SimplerModel, baselines
 from core.adaptation.curve import LARGE, Curve, learning_curve
 from core.adaptation.features import Pair, feature_vectors
-from core.adaptation.fits import fresh
+from core.adaptation.fits import Linear, fresh
 from core.card import Calibration, Card, right_class, unit
 from core.checkpoint import Checkpoint, load_named, title_of
 from core.checkpoint.adapted import save_unlisted
@@ -35,6 +35,7 @@ from core.desk.jobs import Job, Written
 from core.desk.prediction import predict_with
 from core.errors import DeskError
 from core.evaluation import calibration
+from core.evaluation.scores import RankedRows
 from core.files import json_text, read_json, write_whole
 from core.json_types import LENIENT, checked
 from core.training_progress import Epoch
@@ -178,6 +179,8 @@ class StandingBeside:
     baselines: tuple[SimplerModel, ...]
     curve: Curve | None = None
     epochs: tuple[Epoch, ...] = ()
+    measure: str = "accuracy"
+    """What the scores are: accuracy, or MAP of rows that are answers to questions."""
 
 
 def _beside(folder: Path, sha256: str) -> Path:
@@ -215,27 +218,47 @@ def _adapted(
     adapted = assembled(base, examples, linear, settings, roles=roles, title=_title(base, len(train), fixed))
     job.step("fitting simpler models")
     names = adapted.roles["first"], "" if dataset.single else adapted.roles["second"]
-    simpler = baselines(train, labels, held_out, gold, names, job.check)
+    ranked = _ranked(adapted, [groups[at] for at in divided.held_out] if groups else [], gold)
+    simpler = baselines(train, labels, held_out, gold, names, job.check, ranked)
     index = {label: at for at, label in enumerate(examples.classes)}
+
+    def answers(by: Linear, classes: np.ndarray) -> np.ndarray:
+        chances = by.logits(features).softmax(1).numpy()
+        if ranked is None:
+            return np.array(classes[chances.argmax(1)])
+        return np.array(chances[:, classes == index[ranked.right]].sum(1))
 
     def predicted(rows: np.ndarray) -> np.ndarray:
         if len(rows) == len(train):
-            return np.array(linear.logits(features).argmax(1).numpy())
+            return answers(linear, np.arange(len(index)))
         present, own = np.unique(examples.labels.numpy()[rows], return_inverse=True)
         once = len(examples.classes) > _CHOSEN_ONCE or len(rows) > LARGE
         strength = settings.get("C") if once else None
         chosen, numbers = examples.features[rows], torch.from_numpy(own)
         fewer = fresh(chosen, numbers, examples.folds[rows], strength=strength, step=job.check).linear
-        return np.array(present[fewer.logits(features).argmax(1).numpy()])
+        return answers(fewer, present)
 
     curve = learning_curve(
         examples.labels.numpy(),
         np.array([index.get(label, -1) for label in gold]),
         predicted,
         lambda pairs: job.step(f"fitting the learning curve, {counted(pairs, 'row')}"),
+        None if ranked is None else ranked.precisions,
     )
     calibrated = _calibrated(adapted, linear.logits(features), gold, f"{dataset.name}{HELD_OUT}")
-    return StandingBeside(len(train), simpler, curve), calibrated
+    measure = "accuracy" if ranked is None else "MAP"
+    return StandingBeside(len(train), simpler, curve, measure=measure), calibrated
+
+
+def _ranked(adapted: Checkpoint, questions: Sequence[str], gold: Sequence[str]) -> RankedRows | None:
+    """The held-out rows as answers to ``questions``; None if they are none, or none of them is right."""
+    place = right_class(adapted.card)
+    relevant = [label == adapted.labels[place] for label in gold] if place is not None else []
+    return (
+        RankedRows(adapted.labels[place], questions, relevant)
+        if place is not None and questions and any(relevant)
+        else None
+    )
 
 
 def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: str) -> Checkpoint:

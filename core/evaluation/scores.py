@@ -105,6 +105,19 @@ def precisions(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequ
 
 
 @dataclass(frozen=True)
+class RankedRows:
+    """Rows that are answers to questions: the class of ``right`` ones, each row's question, and whether it is right."""
+
+    right: str
+    questions: Sequence[Hashable]
+    relevant: Sequence[int]
+
+    def precisions(self, scores: np.ndarray) -> np.ndarray:
+        """:func:`precisions` of these rows, ranked by ``scores [N]``."""
+        return precisions(self.questions, self.relevant, scores.tolist())
+
+
+@dataclass(frozen=True)
 class Ranking:
     """MAP and MRR over the questions with a right answer."""
 

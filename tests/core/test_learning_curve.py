@@ -7,6 +7,7 @@ import numpy as np
 from core.adaptation.baselines import baselines, said
 from core.adaptation.curve import Curve, Point, learning_curve, sizes
 from core.evaluation.intervals import wilson
+from core.evaluation.scores import RankedRows, ranking
 
 NOUNS = ("dog", "cat", "boat", "tree", "car", "house", "bird", "lamp")
 
@@ -34,7 +35,7 @@ def test_simpler_models_show_what_gives_a_label_away():
     assert both > 0.95 > 0.75 > alone
     most = found["majority class"]
     assert (most.score, most.low, most.high) == (0.5, *wilson(30, 60))
-    assert said([most]) == "simpler models on the same rows: majority class 50.0\u00a0% (37.7 – 62.3)."
+    assert said([most]) == "simpler models on the same rows (accuracy): majority class 50.0\u00a0% (37.7 – 62.3)."
     single = scores(lambda one, two: "yes" if "dog" in one else "no", ("text", ""))
     assert list(single) == ["majority class", "TF-IDF"] and single["TF-IDF"].score == 1
     assert list(scores(lambda one, two: "yes")) == ["majority class"]
@@ -45,6 +46,20 @@ def test_the_majority_is_of_the_rows_that_are_trained_on():
     for labels, score in ((["y", "x", "y", "x", "y"], 0.25), (["y", "y", "x", "x", "z"], 0.75), (["z", "x", "z"], 0)):
         (most, _) = baselines([("a", "")] * len(labels), labels, [("a", "")] * 4, gold, ("text", ""))
         assert most.score == score
+
+
+def test_simpler_models_of_answers_are_ranked_by_question():
+    pairs, labels = made(200, lambda one, two: "yes" if one.split()[1] in two else "no")
+    others, gold = made(60, lambda one, two: "yes" if one.split()[1] in two else "no")
+    ranked = RankedRows("yes", [row // 4 for row in range(60)], [label == "yes" for label in gold])
+    found = baselines(pairs, labels, others, gold, ("question", "answer"), ranked=ranked)
+    order, both, *alone = found
+    assert (order.name, both.name) == ("random order", "TF-IDF with word overlap") and len(alone) == 2
+    assert order.score == ranking(ranked.questions, ranked.relevant, [0.0] * 60).map and both.score > 0.9 > order.score
+    assert order.low <= order.score <= order.high and "rows (MAP): random order" in said(found, "MAP")
+    classes = np.array([label == "yes" for label in labels]).astype(int)
+    curve = learning_curve(classes, np.zeros(60), lambda rows: np.array(ranked.relevant), measured=ranked.precisions)
+    assert [point.score for point in curve.points] == [1.0] * 4, "all right answers first"
 
 
 def test_overlap_tells_which_text_has_the_words_of_the_other():
