@@ -1,7 +1,7 @@
 """Where a browser's next message may interrupt a page's run: never in a callback.
 
-Streamlit ends a run at any of its calls once the browser asks for the next one. In a callback that would lose what the
-visitor has typed or clicked: the next run no longer counts the widget as changed. ``runner.fastReruns`` is off for the
+Streamlit may end a run at any Streamlit call once the browser requests the next run. In a callback that would lose what
+the visitor typed or clicked: the next run no longer counts the widget as changed. ``runner.fastReruns`` is off for the
 same reason (.streamlit/config.toml): with it, the next run begins in another thread while the callback still changes
 the session's state, and drops a click whose run has not begun.
 """

@@ -66,8 +66,8 @@ def offered(
 
 
 def _by_architecture(ordered: Sequence[str], models: Mapping[str, Listed], last: set[str]) -> list[str]:
-    """The recommended models of each task, then the others with those of one architecture together, then the ``last``
-    ones; all in this order."""
+    """Recommended models of each task first, then the others grouped by architecture, then the ``last`` ones; otherwise
+    the order stays."""
     tasks, families = Counter[object](), dict[object, int]()
 
     def place(name: str) -> tuple[bool, int]:
@@ -90,8 +90,8 @@ def _listed(folder: Path) -> Listed:
 
 
 def for_lessons(card: Card) -> bool:
-    """Whether the model is small enough for a lesson to show all its numbers: it is less accurate than others for its
-    task, and comes last in lists."""
+    """Whether the model was made for lessons, which show all its numbers: it is less accurate than others for its task,
+    and comes last in lists."""
     return bool(card.get("for_lessons", False))
 
 

@@ -59,7 +59,7 @@ def return_memory() -> None:
 
 
 def forget_regularly() -> None:
-    """Deletes what is kept for a day, even if nobody comes."""
+    """Deletes data that is kept for a day, even if there are no visitors."""
     while True:
         time.sleep(BETWEEN_DELETIONS)
         forget()

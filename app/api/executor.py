@@ -4,10 +4,12 @@ A queued computation is only an entry in a list. There are four lanes, each with
 
 - *quick*: a forward pass or two of a model in memory. Starts at once, whatever else is running.
 - *first*: all others, for their first quantum of CPU time. Most answers are finished by then.
-- *cold*: as *first*, for models that must be read from disk first, so that others do not wait for that.
-- *long*: what takes more. Those with a thread take turns. If there is no thread after the first quantum, a computation
-  is postponed: it is queued again and later starts from the beginning. Once, it may let the youngest one with a thread
-  be postponed instead, if that one's client has used much more; so the oldest ones always run to their end.
+- *cold*: like *first*, but for models that have to be read from disk, so that other computations do not wait for the
+  disk.
+- *long*: computations that need more than the first quantum. Those with a thread take turns. If no thread is free after
+  the first quantum, the computation is postponed: it is queued again and later starts from the beginning. Once, it may
+  have the youngest computation with a thread postponed instead, if that one's client has used much more time; so the
+  oldest computations always run to their end.
 
 In each lane the client that has used the least time recently comes next. Long computations pause while others are in
 their first quantum. Clients with the same question share one computation, which ends when the last of them

@@ -67,7 +67,8 @@ def refusal(connection: HTTPConnection, refused: Refused) -> Response:
 def check_sender(connection: HTTPConnection) -> None:
     """Rejects requests that another site's page makes in a visitor's browser. Raises Refused.
 
-    The other site could also let a name of its own resolve to this server, so the ``Host`` must be one of the server's.
+    The other site could also point its own domain at this server (DNS rebinding), so ``Host`` must be one of the
+    server's names.
     """
     headers = connection.headers
     host, origin = headers.get("host", ""), headers.get("origin")
@@ -131,7 +132,7 @@ def token_of(connection: HTTPConnection) -> str:
 
 
 def _signed(name: str) -> str:
-    """A token, which nobody without the secret can make."""
+    """A token, signed with the server's secret."""
     return f"{name}.{hmac.new(_secret(), f'{TOKEN} {name}'.encode(), hashlib.sha256).hexdigest()}"
 
 

@@ -1,4 +1,4 @@
-"""Limits on how often a client may ask, each by itself."""
+"""Rate limits per client."""
 
 from __future__ import annotations
 

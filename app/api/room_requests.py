@@ -56,7 +56,7 @@ class SentPair:
 
 @dataclass(frozen=True)
 class OfPair:
-    """Asks for the sentence about a phone's own pair."""
+    """Request for the sentence about one of the phone's own pairs."""
 
     pair: int
 
@@ -150,7 +150,7 @@ def _coloured(shown: JsonObject) -> JsonObject:
 
 
 def _folders() -> Folders:
-    """The checkpoint folders, read again every few seconds: that takes as long as a verdict."""
+    """The checkpoint folders, read again only every few seconds, because listing them takes as long as a verdict."""
     return _listing(int(time.monotonic() // LISTED))
 
 
@@ -160,8 +160,8 @@ def _listing(moment: int) -> Folders:
 
 
 def _checked(body: JsonObject, kind: type[R]) -> R:
-    """What a phone asks for, without characters that databases cannot store. Raises Refused, also for a number that
-    they cannot look for."""
+    """A phone's request, without characters that databases cannot store. Raises Refused, also for numbers too large for
+    a database."""
     if any(isinstance(value, int) and abs(value) > MOST_NUMBER for value in body.values()):
         raise Refused(422, "No round and no pair has this number: load the page again.")
     try:

@@ -1,6 +1,6 @@
-"""What phones in a room ask: their page, and short requests about the room's round.
+"""The HTTP routes of phones in a room: their page, and short requests about the current round.
 
-There are no open streams: phones ask for the state every two seconds. Errors are one sentence; logs have no texts.
+Phones poll the state every two seconds; no connection stays open. Errors are one sentence; texts are never logged.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ HEADERS = {
 FILES = {"phone.js": "text/javascript", "phone.css": "text/css"}
 LONGEST_BODY = 20_000
 OF_PHONE, OF_ADDRESS = Limit(rate=4, burst=20), Limit(rate=40, burst=400)
-"""A phone asks every two seconds; without a token yet, all of a class come from one address."""
+"""A phone polls every two seconds; until they have tokens, all phones of a class share one address."""
 ACTS, STATES, SENTENCES = (ThreadPoolExecutor(1, f"{what} of rooms") for what in ("acts", "states", "sentences"))
 TURN = threading.Lock()
-"""Phones are answered one after the other: what a phone does in turn with a phone that asks for the state, and with a
-sentence, which takes longest, so that a verdict waits for one of each at most. Torch and SQLite let go of the
-interpreter's lock in every call: threads that compute at once pass it on a thousand times a sentence, each time waiting
-for the next one to wake up, and sentences took ten times as long."""
+"""Phones are answered one at a time: actions, state requests and sentences (the slowest) take turns, so that a verdict
+waits for at most one of each. Torch and SQLite release the GIL in every call: threads that compute at the same time
+hand it over a thousand times per sentence, each time waiting for the next one to wake up, and sentences took ten times
+as long."""
 
 
 def routes(base: str) -> list[BaseRoute]:
@@ -94,7 +94,7 @@ def _file(name: str) -> str:
 
 
 def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Callable[[Request], Awaitable[Response]]:
-    """A route that admits a phone, and answers its request or says in one sentence why not."""
+    """A route that admits a phone and answers its request, or returns the reason for refusing it in one sentence."""
 
     @functools.wraps(handle)
     async def answer(request: Request) -> Response:
@@ -103,7 +103,7 @@ def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Calla
             try:
                 (OF_PHONE if token else OF_ADDRESS).take(client_of(request))
             except Refused:
-                await asyncio.sleep(PAUSE)  # or a flood would take as much time to refuse as others' answers take
+                await asyncio.sleep(PAUSE)  # otherwise refusing a flood would take as much time as others' answers
                 raise
             if not token:
                 raise Refused(403, "This page needs its cookie: allow cookies for this site, and load the page again.")
@@ -116,7 +116,7 @@ def _answering(handle: Callable[[Request, str], Awaitable[JsonObject]]) -> Calla
 
 @_answering
 async def state(request: Request, token: str) -> JsonObject:
-    """What the phone shows."""
+    """The state that the phone shows."""
     from app.api import room_requests as requests
 
     return await _in_thread(lambda phones: requests.state(phones, request.path_params["code"], token), STATES)
@@ -124,7 +124,7 @@ async def state(request: Request, token: str) -> JsonObject:
 
 @_answering
 async def act(request: Request, token: str) -> JsonObject:
-    """What the phone does: joins, guesses, sends a pair, asks for the sentence about it, or checks one."""
+    """An action of the phone: join, guess, send a pair, request the sentence about it, or check a pair."""
     from app.api import room_requests as requests
 
     code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)

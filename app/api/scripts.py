@@ -1,4 +1,4 @@
-"""The scripts that draw explanations: a file of its own, because Streamlit would send them with each page."""
+"""Serves the scripts that draw explanations as a separate file, because Streamlit would send them with each page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs on which two models disagree: those of a run of the Error desk, or of files of predictions."""
+"""Pairs on which two models disagree, from a run of the Error desk or from files of predictions."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _files(page: PageSession[CompareState]) -> None:
     read = [table for text in texts for table in comparison.predictions(*text)][:2]
     if len(read) < 2:
         if read:
-            page_style.note("This file has the predictions of one model: add a file with those of another.")
+            page_style.note("This file has one model’s predictions: add a file with another model’s.")
         return
     pairs = comparison.disagreements(*read)
     known = [

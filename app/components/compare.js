@@ -434,7 +434,7 @@ class CompareView extends View {
       heading(
         title,
         "Bar to the right, filled: the word supports the verdict; to the left, hollow: it opposes it. Attention moved: 0 same words, 1 other words.",
-        "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced); points in the sentence above are of the probability itself when the word is only dropped. The thin line is the spread over the replacements. Explore has the other methods and says what each cannot tell. Attention moved is the total variation, half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere. What a transformer’s word gives to its own sentence counts, too.",
+        "One scale for all: log p of the verdict (of a model with one output, its score) before minus after the word is removed (dropped and replaced); points in the sentence above are of the probability itself when the word is only dropped. The thin line is the spread over the replacements. Explore has the other methods and the limits of each. Attention moved is the total variation, half the sum of the absolute differences of a word’s weights: the share of its weight that moved to other words. What a transformer’s word gives to its own sentence counts, too.",
         saves,
       ),
       html("div.scroll.bar-lines.words-compared", { tabindex: "0", role: "group", "aria-label": title }, figure),

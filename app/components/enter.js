@@ -1,5 +1,5 @@
-// In Streamlit's text areas Ctrl + Enter submits. In those of the filter map Enter is enough (Shift + Enter starts a
-// new line).
+// Streamlit's text areas submit on Ctrl + Enter. The filter map's submit on Enter, too (Shift + Enter starts a new
+// line).
 
 window.addEventListener(
   "keydown",

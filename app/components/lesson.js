@@ -337,7 +337,7 @@ class LessonView extends View {
     event.preventDefault();
   }
 
-  /** @param {((values: number[]) => string) | null} judged says how right a guess of these values was */
+  /** @param {((values: number[]) => string) | null} judged scores a guess of these values in words */
   reveal(judged) {
     this.known.add(this.step);
     this.draw();
@@ -479,7 +479,7 @@ class LessonView extends View {
     }
   }
 
-  // A formula wider than its frame is set smaller, as long as it stays legible; beyond that its frame scrolls.
+  // A formula wider than its frame is shrunk while it stays legible; beyond that its frame scrolls.
   squeeze() {
     for (const frame of this.step_.querySelectorAll(".formula, .numbers")) {
       frame.style.removeProperty("--fit");

@@ -1,4 +1,4 @@
-// The drawing component. The drawing code is a file of its own, which the browser reads once and keeps.
+// The drawing component. Its code is a separate file, which the browser loads once and caches.
 
 import { SCRIPTS } from "./constants.js";
 

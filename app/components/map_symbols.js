@@ -62,7 +62,7 @@ export const lookOf = (symbol, colour) =>
   symbol.endsWith(OPEN) ? { fill: "none", stroke: colour } : { fill: colour, stroke: "none" };
 
 /**
- * One mark by itself, for a legend.
+ * A single mark, for a legend.
  * @param {string} symbol
  * @param {number} size
  * @param {Record<string, string>} look attributes

@@ -37,7 +37,7 @@ export class PairView extends View {
 
   /** @type {Map<string, Answer>} by name */
   answers = new Map();
-  /** @type {typeof import("../panels/attention_map/attention.js").AttentionMatrix | null} in place of Explore's */
+  /** @type {typeof import("../panels/attention_map/attention.js").AttentionMatrix | null} replaces Explore's */
   Matrix = null;
 
   listen(on) {
@@ -306,7 +306,7 @@ export class PairView extends View {
   }
 
   /**
-   * Calls panels; one that fails shows a sentence in its place.
+   * Calls panels; a sentence replaces one that fails.
    * @param {(panel: import("./panel.js").Panel) => void} act
    */
   each(act, panels = this.panels ?? []) {

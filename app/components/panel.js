@@ -35,7 +35,7 @@ import { refill } from "./elements.js";
 export const hasBars = (panel) => Boolean(panel.barOf);
 
 /**
- * Makes or calls a panel. One that fails shows a sentence in its place and is not called again; the others stay.
+ * Makes or calls a panel. A sentence replaces one that fails, which is not called again; the others stay.
  * @template T
  * @param {Panel} panel
  * @param {() => T} act

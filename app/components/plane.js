@@ -39,7 +39,7 @@ export class Plane {
     return new Plane(this.size, this.middle, this.unit * factor);
   }
 
-  // Moved with its contents by so many pixels.
+  // Moved with its contents, by distances in pixels.
   moved(right, down) {
     const [x, y] = this.middle;
     return new Plane(this.size, [x - right / this.unit, y + down / this.unit], this.unit);

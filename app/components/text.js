@@ -14,7 +14,7 @@ const CROWDED = 25; // words of a sentence; above it only the selected word's ri
 const LINES = 4; // visible lines of a long sentence; the others scroll
 
 const NAMED = 4; // listed words that cross a word
-// Whether the ribbon from word i to word j crosses that of another word that looks across word i.
+// Whether the ribbon from word i to word j crosses the ribbon of another word that looks across word i.
 const crosses = ({ crossed, weights }, i, j) =>
   Boolean(crossed?.[i].some((k) => (i - k) * (j - heaviest(weights[k])) < 0));
 
@@ -135,12 +135,12 @@ export class TextPanel {
     if (!ribbons) return bars + words;
     const both =
       this.maps.length > 1
-        ? "Point at a word to see its ribbons in both directions; those of the words that attend to it are dashed. "
+        ? "Point at a word to see its ribbons in both directions; ribbons of words that attend to it are dashed. "
         : "";
     const q = ribbons.crossed
       ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, with each word, which shows who does what to whom; a word that looks at no word counts for little. "
       : "";
-    const more = `${both}Drawn are weights from ${percent(this.floor)}; a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. Of sentences of several lines the ribbons between the lines that face each other are drawn, and all of a selected word: they run between the lines and beside them, never behind other words. `;
+    const more = `${both}Ribbons show weights of at least ${percent(this.floor)}; a selected word shows all of its ribbons from 1 %. Between sentences of more than ${CROWDED} words, only the selected word has ribbons. For sentences of several lines, ribbons are drawn between the two lines that face each other, plus all ribbons of the selected word; they run between and around the lines, never behind other words. `;
     return more + bars + q + words;
   }
 

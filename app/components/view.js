@@ -8,7 +8,7 @@ const SMALL_SCREEN = 1600; // pixels; as in page_style.py
 
 /**
  * How a kind of record is drawn: its panel's `place` on the page (main, by default; see pair.js), which records of these
- * `kinds` make a panel each (by default each of its own), and the function that makes a panel. A panel that `asks` the
+ * `kinds` share a panel (by default, each record has one), and the function that makes a panel. A panel that `asks` the
  * server belongs to no record.
  * @template {import("./evidence.js").PanelData} Data
  * @typedef {{ place?: "main" | "beside" | "what-if" | "how-sure" | "details", kinds?: string[],

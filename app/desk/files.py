@@ -190,7 +190,7 @@ def _report(opened: OpenRun, examples: list[int], shown: str, page: tuple[str | 
 
 
 def _explanations(run: Run, place: int) -> list[Explanation]:
-    """Those of a row by the models that are installed and can read it."""
+    """Explanations of a row by the models that are installed and can read it."""
     row, explanations = run.dataset.rows[place], []
     for model in run.models:
         name = checkpoint_named(model)

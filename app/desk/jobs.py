@@ -20,7 +20,7 @@ _BELOW = "desk jobs below"
 
 
 _LONG = 5.0
-"""Seconds after which a part of a job says how long it has been at it."""
+"""Seconds after which a part of a job shows its elapsed time."""
 
 
 class _Below(NamedTuple):
@@ -44,8 +44,8 @@ def draw_running(*about: Hashable) -> bool:
 
 @contextmanager
 def running_above() -> Iterator[None]:
-    """Draws all running and queued jobs, and how those of the session ended, above what is drawn within, but for what
-    :func:`button` draws there."""
+    """Draws all running and queued jobs, and the outcomes of this session's jobs, above the block's contents, except
+    those that :func:`button` draws within it."""
     above, below = st.container(), _Below([], {})
     st.session_state[_BELOW] = below
     try:
@@ -60,8 +60,9 @@ def running_above() -> Iterator[None]:
 
 
 def button(label: str, key: str, make: Callable[[], Job], **options: Any) -> None:
-    """A button that queues a job under this ``key`` (:func:`start`). While the job is unfinished, its progress stands
-    in the place of the button, and then the reason why it failed below it: on a long page, the top is out of sight."""
+    """A button that queues a job under this ``key`` (:func:`start`). While the job is unfinished, its progress
+    replaces the button; if it fails, the reason is shown below the button, since the top of a long page is out of
+    sight."""
     job: Job | None = st.session_state.get(key)
     below: _Below = st.session_state[_BELOW]
     if job is not None and not job.finished:

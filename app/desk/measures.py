@@ -54,8 +54,8 @@ def summary(opened: OpenRun) -> str:
 def unscored(run: Run) -> bool:
     """Shows the reason in one sentence if the run has no scores; returns whether it did."""
     if any(run.grades(i) for i in range(len(run.models))):
-        mend = "; if they are classes, predict the file again and map them" if run.unknown else ""
-        page_style.hint(f"The labels are read as grades: Scores shows their correlation with the model’s scores{mend}.")
+        fix = "; if they are classes, predict the file again and map them" if run.unknown else ""
+        page_style.hint(f"The labels are read as grades: Scores shows their correlation with the model’s scores{fix}.")
     elif run.unknown:
         labels = ", ".join(run.spellings[label] for label in run.unknown[:8])
         page_style.hint(

@@ -269,8 +269,8 @@ def attempt(change: Callable[[], None]) -> None:
 
 
 def switch(label: str, now: bool, key: str, write: Callable[[bool], None], **options: Any) -> None:
-    """A toggle for a setting of the log. ``key`` changes with the log, so after a run that was cut short Streamlit may
-    report a change of a toggle that nobody touched: only another value than ``now`` is written."""
+    """A toggle for a setting of the log. ``key`` changes with the log, so after an interrupted page run Streamlit may
+    report a change that the user did not make: only a value other than ``now`` is written."""
 
     def changed() -> None:
         value = bool(st.session_state.get(key, now))

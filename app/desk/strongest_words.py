@@ -36,7 +36,7 @@ def view(opened: OpenRun) -> None:
 
 
 def figure(opened: OpenRun, model: int, most: int = MOST, known: WordScores | None = None) -> Figure:
-    """The figure of the ``known`` results, by default those of the opened run: a report is drawn outside a session."""
+    """The figure of the ``known`` results, by default the opened run's (a report is drawn outside a session)."""
     run, known = opened.run, known or scored(opened.run, model, opened.strongest[model])
     return charts.strongest_words(run.models[model].title, known, int(run.judged.sum()), most)
 

@@ -195,7 +195,7 @@ def read_uploaded(name: str, content: bytes, names: Mapping[str, str] = NO_NAMES
 
 
 def _rows(path: Path) -> Sequence[Example]:
-    """The rows of a file with known columns, or with headers of its own if there is no doubt what they are. Raises
+    """The rows of a file with known columns, or with other headers if their meaning is unambiguous. Raises
     DataError."""
     try:
         return read(path, labelled=False).rows
@@ -234,7 +234,7 @@ def read_suites(base: Checkpoint) -> None:
 
 
 def examples_of(base: Checkpoint, corrections: Sequence[Correction]) -> Examples:
-    """The corrections as the base reads them, read once: every run of the page asks for them."""
+    """The corrections as the base model reads them; cached, because every run of the page needs them."""
     key = digest([base.card["sha256"], to_csv(corrections)])
     pairs, labels = [one.pair for one in corrections], [one.label for one in corrections]
     return once("read corrections", key, lambda: Examples.of(base, pairs, labels))

@@ -66,7 +66,7 @@ def _summary(pairs: Sequence[Sent]) -> str:
 
 
 def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sequence[Sent]]) -> None:
-    """The pairs that nobody sees yet: one key lets the first one through, removes it, or mutes its author."""
+    """The pairs that wait for the lecturer: single keys let the first one through, remove it or mute its author."""
     if not waiting:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -26,7 +26,7 @@ _BIG = (
 
 
 def reachable() -> None:
-    """Says how to start the server for a class, if no phone can reach it."""
+    """Shows how to start the server for a class, if phones cannot reach it."""
     if only_here():
         page_style.hint(HOW)
 
@@ -34,9 +34,9 @@ def reachable() -> None:
 def big(seen: Overview) -> None:
     """The address, the code and the QR code, to be read from the last row."""
     place = address(seen.room.code)
-    people = f"{len(seen.names)} in the room" if seen.names else "Nobody is in the room yet"
+    people = f"{len(seen.names)} in the room" if seen.names else "No one has joined yet"
     if seen.room.word:
-        people += " · the room asks for its word"
+        people += " · a password is needed to join"
     values = {"address": place.rpartition("/")[0], "code": seen.room.shown, "people": people}
     shown = {name: html.escape(text) for name, text in values.items()}
     st.html(_BIG.format(picture=picture(place, "min(22rem, 70vw)"), **shown))

@@ -1,4 +1,4 @@
-"""The current round, as it goes on: read again every two seconds."""
+"""The current round, refreshed every two seconds."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _texts(checkpoint: Checkpoint) -> None:
 
 
 def _word(checkpoint: Checkpoint) -> WordAt | None:
-    """What is asked about the pair: the verdict, or the word that a word looks at."""
+    """The question about the pair: None for its verdict, else the word whose most attended word is asked for."""
     state = PAGE.state
     try:
         words = questions.askable(checkpoint, state.first, state.second)

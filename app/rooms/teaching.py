@@ -47,12 +47,12 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
 
 
 def _start(own: Lecturer, seen: Overview, asked: Round) -> None:
-    """Teaches in a thread: the page goes on."""
+    """Teaches in a background thread."""
     checkpoint, maker = load_named(asked.model), own_models.maker()
 
     def learn() -> None:
         try:
-            # Earlier ones are kept as long as the room: links lead to them, and it may play with one of them.
+            # Earlier models are kept until the room is deleted: links lead to them, and it may play with one of them.
             result = teach(checkpoint, seen.pairs, maker) | {"earlier": models_of(asked)}
             own.set_result(asked.id, result)
             del _LEARNING[asked.id]

@@ -164,7 +164,7 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> Values:
 
 
 def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
-    """Notes on the source of the numbers, and the accuracy of models to compare unless a step asks for it."""
+    """Notes: the source of the numbers, and the accuracies of the compared models unless a step has them guessed."""
     about = f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"
     names, accuracy = figures(lesson.compared, dev)
     compared = ", ".join(f"{name} {percent(share)}" for name, share in zip(names, accuracy, strict=True))

@@ -96,8 +96,8 @@ def _shown_on(name: str, card: Card) -> None:
 
 
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
-    """All models by task, the visitor's own on top, and a button that times their explanations: it loads every model,
-    so nobody has to wait for it, or for a model that it has pushed out of memory, who did not ask."""
+    """All models by task, the visitor's own first, and a button that times their explanations. Timing loads every model
+    and evicts others from memory, so it only runs on request."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows, shown, mine = {}, titles(models), own_models.known()
     for name in sorted(cards, key=lambda name: (name not in mine, tasks.index(str(cards[name]["task"])))):

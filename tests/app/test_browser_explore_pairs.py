@@ -191,7 +191,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
     wait_until(page, edges, lambda x: x[2] - x[1] > x[1] - x[0] + 4)
     expect(page.locator(".matrix")).to_have_attribute("aria-colcount", "8")
     expect(page.locator("section", has_text="What won the filters").last).to_contain_text(
-        re.compile(r"Won beside line 1: \d+, line 2: \d+")
+        re.compile(r"Filters won: \d+ with line 1, \d+ with line 2")
     )
     page.get_by_label("Evidence (the context), one sentence per line").press("Control+End")
     page.keyboard.type("\nthe animal is not playing")

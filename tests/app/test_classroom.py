@@ -63,7 +63,7 @@ def html(app):
 
 def test_a_lecturer_plays_all_rounds_without_any_phone(me):
     app, code = opened(**PAIR, gold="neutral")
-    assert "Nobody is in the room yet" in html(app) and f"{code[:4]}-{code[4:]}" in html(app)
+    assert "No one has joined yet" in html(app) and f"{code[:4]}-{code[4:]}" in html(app)
     start(app, "guess")
     own = Lecturer(rooms().engine, code, "me")
     assert own.overview().round.question["second"] == PAIR["second"]
@@ -133,11 +133,11 @@ def test_the_projector_shows_what_was_let_through_and_no_controls(me):
 def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
     _, code = opened(**PAIR)
     again = open_view("classroom", room=code)
-    assert "Nobody is in the room yet" in html(again), "after a reload, or on another server"
+    assert "No one has joined yet" in html(again), "after a reload, or on another server"
     monkeypatch.setattr(own_models, "maker", lambda: "eve")
     eve = open_view("classroom", room=code)
     assert "This room is closed, or another browser opened it." in sentences(eve)[0]
-    assert "Nobody is in the room yet" not in html(eve)
+    assert "No one has joined yet" not in html(eve)
     assert not [one for one in eve.button if one.label.startswith("Back to")]
     bare, _ = opened(model="test-light")
     assert Pair(query(bare)["first"], query(bare)["second"]) == EXAMPLES[0].texts[0], "a room begins with a pair"

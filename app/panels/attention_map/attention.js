@@ -102,7 +102,7 @@ export class AttentionMatrix extends MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
-    if (this.ofCosines) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
+    if (this.ofCosines) return `How similar the words of ${the(rows)} and of ${the(columns)} are`;
     if (this.final !== null)
       return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
     if (show === "column")

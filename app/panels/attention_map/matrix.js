@@ -450,7 +450,7 @@ export class MatrixPanel {
   }
 }
 
-// A view of a matrix with a selection of its own: the words along its edges cannot be selected elsewhere. `rows`: the
+// A view of a matrix with a separate selection: the words along its edges cannot be selected elsewhere. `rows`: the
 // role along the rows; `chosen` is called when another cell is selected.
 export function aloneIn(view, words, rows, chosen, data = view.data) {
   const alone = {

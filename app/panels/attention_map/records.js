@@ -35,8 +35,8 @@ export function wordMap(record, show) {
   };
 }
 
-// For each window of the rows' text: its first word, that of the other text's window with the most weight (null if no
-// window is similar), their cosine, and its share of the mix.
+// For each window of the rows' text: its first word, the first word of the other text's window with the most weight
+// (null if no window is similar), their cosine, and that window's share of the mix.
 export function windowLines({ scores, weights }) {
   return weights.map((row, i) => {
     const best = heaviest(row);

@@ -20,7 +20,7 @@ export class WindowPanel {
     const { rows, columns } = this.record;
     const how = `Each window of ${the(rows)} reads a mix of ${the(columns)}’s windows; the table shows the heaviest one.`;
     const more =
-      "The cosine is that of the two windows’ filter values; the weight is the cosine’s share among those with all windows. The most similar windows come first; “All numbers (JSON)” has the whole matrix.";
+      "The cosine compares the two windows’ filter values; the weight is this cosine divided by the sum of the cosines with all windows. The most similar windows come first; “All numbers (JSON)” has the whole matrix.";
     const saves = saveButtons(view, "windows", () => ({
       file: `windows-of-${rows}`,
       title: `How the windows match: ${this.shown().length} of ${record.lines.length}, most similar first`,
@@ -35,7 +35,7 @@ export class WindowPanel {
   }
 
   words(role, first) {
-    if (first === null) return "none is alike";
+    if (first === null) return "no similar window";
     return this.view
       .sideOf(role)
       .tokens.slice(first, first + this.record.width)

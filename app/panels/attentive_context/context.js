@@ -10,7 +10,7 @@ import { askFilters } from "../filter_provenance/filters.js";
 
 const NOT_IN_THE_TABLE =
   "which is not in the word table (its vector is made of its letters): no word is near it in meaning.";
-const LEAST_BAR = 0.001; // a smaller weight has no line of its own
+const LEAST_BAR = 0.001; // smaller weights share one line
 const MOST_BARS = 7;
 
 class ContextPanel {

@@ -71,7 +71,7 @@ class BeliefPanel extends AnsweredPanel {
       html(
         "li.names.small",
         html("span.name"),
-        html("span.track.key", "0 is no loss; p of “", this.verdict, "”"),
+        html("span.track.key", "0: no loss; p of “", this.verdict, "”"),
         html("span.number", html("i.dot"), " without"),
         html("span.number", html("i.ring"), " alone"),
       ),

@@ -106,7 +106,7 @@ class EffectsPanel {
 
   completeness([sum, whole]) {
     const off = this.view.effects.adds_up ? "." : `: the bars are off by ${Math.abs(sum - whole).toFixed(2)} in all.`;
-    return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.effects.unit === "score" ? "the score" : "log p of the verdict"} minus that of vectors a thousandth as long is ${signed(whole, 2)}${off}`;
+    return `Completeness: the bars add up to ${signed(sum, 2)}; ${this.view.effects.unit === "score" ? "the score" : "log p of the verdict"} minus its value for vectors a thousandth as long is ${signed(whole, 2)}${off}`;
   }
 
   // The bars of a sentence, longest first.

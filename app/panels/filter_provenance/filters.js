@@ -81,7 +81,7 @@ class FilterPanel {
     const [side, other] = this.sides;
     const alone = this.record.shares && !other && !side.context && !side.made_from && !this.record.rest.length;
     const lines = side.wins.length
-      ? ` Won beside ${side.wins.map((count, line) => `line ${line + 1}: ${count}`).join(", ")}.`
+      ? ` Filters won: ${side.wins.map((count, line) => `${count} with line ${line + 1}`).join(", ")}.`
       : "";
     return `${alone ? `This model reads ${the(side.role)} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.${lines}`;
   }
@@ -91,10 +91,10 @@ class FilterPanel {
     const words = parts.includes("left") ? "left + self + right" : `The ${parts.length - 2} words of the n-gram`;
     const sum = `${words}${context ? " + attentive context" : ""} + bias add up to the value before the ${activation}. `;
     if (!this.record.shares)
-      return `${sum}This model’s classifier reads how the windows of both texts match beside the filters’ values, so no filter has a share of its own in a logit.`;
-    const beside = this.record.rest.length ? " with the products of both texts’ filters" : "";
+      return `${sum}This model’s classifier reads how the windows of both texts match as well as the filters’ values, so a logit cannot be split into shares of filters.`;
+    const products = this.record.rest.length ? " with the products of both texts’ filters" : "";
     return (
-      `${sum}The ${activation} of it times the classifier’s weight is the filter’s share in each class’s logit; the shares of all filters${beside} and the class’s bias add up to the logit, ` +
+      `${sum}The ${activation} of it times the classifier’s weight is the filter’s share in each class’s logit; the shares of all filters${products} and the class’s bias add up to the logit, ` +
       "and the softmax of the logits is the verdict. A filter pushes towards the class whose share stands highest above the mean of its shares."
     );
   }

@@ -37,7 +37,7 @@ export class VerdictPanel {
           heading(
             "Each model by its own pooling",
             "The same pair under every model of this task, as each was trained.",
-            "A model with words of its own data set reads only those of the pair that it knows.",
+            "A model whose vocabulary comes from its data set reads only the words that it knows.",
             models,
           ),
           this.others,

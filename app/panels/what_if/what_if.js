@@ -20,15 +20,15 @@ export class WhatIfPanel {
     this.view = view;
     this.data = data;
     const more = [
-      "Each change applies to the words after the previous change. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
+      "Each change applies to the words after the previous change. Going back undoes the changes after a step; they stay in the list until you make another one. Typing a new sentence clears the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
       "The search for the smallest change tries leaving words out and the offered replacements, up to three at once: fewest changes first, then the largest Δp, by the trained model. ",
       data.maps.length &&
-        "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, or by dragging it up or down. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone; a temperature stays. ",
+        "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, or by dragging it up or down. Changing a word ends it, since its cells would then belong to other words; undoing that restores it. A temperature stays. ",
       data.scores.length &&
         "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
-      "What it cannot tell: a sentence that nobody would write, or a row that no softmax produces, is one that the model has never seen.",
+      "What it cannot tell: the model has never seen sentences that no one would write, or rows that no softmax produces.",
     ]
       .filter(Boolean)
       .join("");
@@ -50,7 +50,7 @@ export class WhatIfPanel {
     this.smallest = html("div.smallest.mid", { "aria-live": "polite" });
     const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
     this.change = view.answer("change", trying, "the smallest change");
-    this.offered = view.answer("offers", "Looking up other words …", "words in its place");
+    this.offered = view.answer("offers", "Looking up other words …", "words to replace it");
     const looking = "Looking for what carries the difference …";
     this.carried = new Carried(view.answer("routes", looking, "how the model notices", "routes of a change"));
     const notice = (i) => this.noticing(i);
@@ -289,7 +289,7 @@ export class WhatIfPanel {
           "span.controls",
           html("span.soft", capital(relation)),
           words.map((word) =>
-            this.button(word, `Put “${word}” in its place (${relation})`, () => this.replace(now, word), {
+            this.button(word, `Replace with “${word}” (${relation})`, () => this.replace(now, word), {
               name: "offer",
             }),
           ),

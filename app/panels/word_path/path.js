@@ -12,7 +12,7 @@ import { stagesOf } from "./stages.js";
 
 const HOW = "From a word’s scores to the verdict, with the numbers of this model, from top to bottom.";
 const MORE =
-  "The scores compare the word’s vector with the other words’; the softmax turns them into weights, and the context is the sum of the other words’ vectors, each times its weight. A filter adds up what it finds in the word, its neighbours and its context; of a filter’s values over all words max-pooling keeps the largest. The value times the classifier’s weight is the filter’s share in the verdict’s logit, and all shares and the bias add up to it. A two-sided model compares the word with its context first: by itself, by product and difference, and by how many words look across it; what remains of that after a ReLU is the filter’s part for the word itself. Shown is the filter won by this word that pushes most towards the verdict; a word may win many or none.";
+  "The scores compare the word’s vector with the other words’; the softmax turns them into weights, and the context is the sum of the other words’ vectors, each times its weight. A filter adds up what it finds in the word, its neighbours and its context; of a filter’s values over all words max-pooling keeps the largest. The value times the classifier’s weight is the filter’s share in the verdict’s logit, and all shares and the bias add up to it. A two-sided model first compares the word with its context: the two vectors, their product and difference, and how many words look across it; after a ReLU, that is the filter’s part for the word itself. The filter shown is the one won by this word that pushes most towards the verdict; a word may win many filters or none.";
 
 class PathPanel {
   /**
