@@ -120,6 +120,7 @@ def test_corrections_do_not_depend_on_their_order_and_keep_other_answers():
     assert changed < freely
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_labels_moves_the_classifier_only_as_far_as_rows_held_out_confirm():
     """Labels drawn from its own probabilities leave it as it was; other classes teach it."""
     old = Linear(torch.eye(3, 8) * 2, torch.zeros(3))

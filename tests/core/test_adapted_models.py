@@ -205,6 +205,7 @@ def test_pairs_that_teach_nothing_get_one_sentence(folders):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_external_models_share_all_but_their_last_layer(tmp_path):
     """A cross-encoder's layer is within its body; a bi-encoder without a classifier gets one over both vectors."""
     for folder in (make(tmp_path / "cross", labels=["no", "yes"]), make_tower(tmp_path / "bi")):

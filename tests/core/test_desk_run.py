@@ -236,6 +236,7 @@ def test_no_path_leaves_the_folder_of_data_sets(tmp_path):
         folders.data_file("inner/no\0ne.csv")
 
 
+@pytest.mark.slow
 def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run, tmp_path):
     path, rows = tmp_path / "run", content(run.dataset).rows * 500
     model = replace(run.models[0], probabilities=np.tile(run.models[0].probabilities, (500, 1)))
