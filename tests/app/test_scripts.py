@@ -12,13 +12,17 @@ from app.palette import MAP_SYMBOLS
 from tests.app.conftest import CONSTANTS
 
 FOLDER = Path(__file__).parents[1] / "scripts"
+THIRD = (
+    'data:text/javascript,export const mount = (call) => `${call} at 3`; if (!import.meta.url.endsWith("3")) throw 1;//'
+)
+"""Scripts that only come with the third address."""
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.test.mjs")))
 def test_pure_functions_of_the_scripts(name, node):
     done = subprocess.run(
         [node, "--import", FOLDER / "hooks.mjs", FOLDER / name],
-        env=os.environ | {"CONSTANTS": json.dumps(CONSTANTS), "SYMBOLS": json.dumps(MAP_SYMBOLS)},
+        env=os.environ | {"CONSTANTS": json.dumps(CONSTANTS | {"SCRIPTS": THIRD}), "SYMBOLS": json.dumps(MAP_SYMBOLS)},
         capture_output=True,
         text=True,
     )
