@@ -26,6 +26,8 @@ from trainers.sources import DataSource
 
 FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
 """The folders of recipes: by task, and those used only by a table."""
+OPTIMIZERS = {"adagrad": "Adagrad", "adam": "Adam", "adamw": "AdamW"}
+"""The classes of :mod:`torch.optim` by their names in recipes."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Recipe:
     notes: str = ""
     paper: dict[str, float] = field(default_factory=dict)
     """The paper's accuracies by data set, shown next to ours."""
-    optimizer: str = setting("adamw", one_of=("adagrad", "adam", "adamw"))
+    optimizer: str = setting("adamw", one_of=tuple(OPTIMIZERS))
     lr: float = setting(2e-3, above=0)
     weight_decay: float = setting(0.0, least=0)
     schedule: str = setting("cosine", one_of=("constant", "cosine"))

@@ -20,7 +20,7 @@ from trainers import linear
 from trainers.options import pick_device
 from trainers.precision import AUTO, used_precision
 from trainers.processes import started
-from trainers.recipe import Recipe
+from trainers.recipe import OPTIMIZERS, Recipe
 from trainers.teaching import needed
 
 
@@ -102,10 +102,10 @@ def check_settings(recipe: Recipe, model: PairModel) -> None:
 def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
     """The recipe's optimizer for all weights of the model. A fused one unscales 16-bit gradients inside its step, after
     clipping, so 16-bit training uses the unfused one."""
-    kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
-    kind: Any = kinds[recipe.optimizer]
+    kind = getattr(torch.optim, OPTIMIZERS[recipe.optimizer])
     # One kernel for all weights: unfused Adam takes a third of a training step of the advanced model on a CPU.
-    return kind(model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
+    made: torch.optim.Optimizer = kind(model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
+    return made
 
 
 def schedule(recipe: Recipe, step: int, steps: int) -> float:
