@@ -11,7 +11,7 @@ import torch
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentiveContext, ContextWord, Explanation, FilterProvenance, Record
-from core.evidence.explanation import LABELS, SCORE, UNFITTED, records_of_texts
+from core.evidence.explanation import LABELS, SCORE, UNFITTED, records_of_every_model
 from core.input_warnings import pair_warnings
 from core.layers.attention import Override
 from core.models.answers import SIGMOID
@@ -65,12 +65,10 @@ def explain(
         logits=tuple(output.logits[0].tolist()),
         probabilities=tuple(model.answers.chances(output.logits[0]).tolist()),
         answer=answer_of(checkpoint),
-        evidence=(
-            *model.evidence(reading, output, wanted, overridden=override is not None),
-            *records_of_texts(texts, records),
-        ),
+        evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
         warnings=tuple(pair_warnings(checkpoint, texts)),
     )
+    result = replace(result, evidence=(*result.evidence, *records_of_every_model(texts, result, records)))
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)
     return replace(result, milliseconds=(time.perf_counter() - start) * 1000)

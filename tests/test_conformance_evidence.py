@@ -65,7 +65,7 @@ def told(tmp_path_factory, table):
 @every_choice
 def test_it_returns_the_records_it_declares(architecture, settings, told):
     checkpoint, explanation = told(architecture, settings)
-    returned = {type(record) for record in explanation.evidence if not record.from_texts}
+    returned = {type(record) for record in explanation.evidence if not record.of_every_model}
     assert returned == set(checkpoint.model.shows(checkpoint.card["config"]))
     if own_attention(checkpoint.model(checkpoint.reader.batch(checkpoint.read(FIRST, SECOND)))) is not None:
         assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
@@ -120,7 +120,7 @@ def test_the_words_that_a_record_names_rebuild_its_numbers(architecture, setting
     """By text, from the equations: a position one word off, another side or another window has other numbers."""
     for judged, texts in (("second", (FIRST, SECOND)), ("first", ("the red man plays", "a dog is\nin the snow"))):
         checkpoint, explanation = told(architecture, settings, judged, texts)
-        evidence = [record for record in explanation.evidence if not record.from_texts]
+        evidence = [record for record in explanation.evidence if not record.of_every_model]
         assert not kinds_without_a_rebuilder(evidence), "rebuild this record in tests/rebuilders"
         rebuilt = Rebuilt(checkpoint, explanation)
         assert [*explanation.logits] == near(rebuilt.loop["logits"])

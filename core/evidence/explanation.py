@@ -51,20 +51,26 @@ class Record:
     CSV and HTML forms of their numbers. JSON follows the types of their fields."""
 
     kind: ClassVar[str]
-    from_texts: ClassVar[bool] = False
-    """Whether it follows from the texts alone: if it has its own :meth:`of_texts`."""
+    of_every_model: ClassVar[bool] = False
+    """Whether any model's explanations may have it: if it has its own :meth:`of_texts` or :meth:`of_explanation`."""
     name: str
     """Display name, in the model's terms."""
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
-        cls.from_texts = cls.from_texts or "of_texts" in vars(cls)
+        cls.of_every_model = cls.of_every_model or not {"of_texts", "of_explanation"}.isdisjoint(vars(cls))
         _KINDS[kind] = cls
 
     @classmethod
     def of_texts(cls, texts: Sequence[ReadText]) -> Iterable[Self]:
         """The records of this kind that follow from the texts alone, whatever the model: none, unless overridden.
         ``texts``: in the data set's order, two for a pair."""
+        return ()
+
+    @classmethod
+    def of_explanation(cls, explanation: Explanation) -> Iterable[Self]:
+        """The records of this kind that follow from a verdict and the model's own records (those that are wanted),
+        whatever the model: none, unless overridden."""
         return ()
 
     def to_text(self, explanation: Explanation) -> list[str]:
@@ -104,16 +110,20 @@ def _import_kinds() -> None:
         importlib.import_module(f"{__package__}.{module.name}")
 
 
-def kinds_of_texts() -> tuple[type[Record], ...]:
-    """The kinds of records that follow from the texts alone."""
-    return tuple(kind for kind in record_kinds().values() if kind.from_texts)
+def kinds_of_every_model() -> tuple[type[Record], ...]:
+    """The kinds of records that any model's explanations may have."""
+    return tuple(kind for kind in record_kinds().values() if kind.of_every_model)
 
 
-def records_of_texts(texts: Sequence[ReadText], wanted: Collection[type[Record]] | None = None) -> Iterator[Record]:
-    """The records that follow from the texts alone, of the ``wanted`` kinds (None for all)."""
-    for kind in kinds_of_texts():
+def records_of_every_model(
+    texts: Sequence[ReadText], explanation: Explanation, wanted: Collection[type[Record]] | None = None
+) -> Iterator[Record]:
+    """The records of the ``wanted`` kinds (None for all) that follow from the texts, and from the ``explanation`` with
+    the model's own."""
+    for kind in kinds_of_every_model():
         if wanted is None or kind in wanted:
             yield from kind.of_texts(texts)
+            yield from kind.of_explanation(explanation)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 from app import palette, panels
 from app.components.bundle import bundle
 from core.desk.run import Run
-from core.evidence.explanation import kinds_of_texts
+from core.evidence.explanation import kinds_of_every_model
 from core.json_types import JsonObject
 from tests.app import visitors
 from tests.app.made_up_models import make_all
@@ -132,8 +132,8 @@ def drawn() -> Callable[[Any], JsonObject]:
         told = data.get("explanation", {})
         sentences = [told["first"], *told["contexts"]] if told else []
         sides = [side | {"tokens": [token["text"] for token in side["tokens"]]} for side in sentences]
-        of_texts = {kind.kind for kind in kinds_of_texts()}
-        records = {record["kind"]: record for record in told.get("evidence", ()) if record["kind"] not in of_texts}
+        others = {kind.kind for kind in kinds_of_every_model()}
+        records = {record["kind"]: record for record in told.get("evidence", ()) if record["kind"] not in others}
         return {**data, "sides": sides, "by_kind": records}
 
     return read

@@ -2,15 +2,16 @@ import itertools
 import json
 import math
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
 
 from core.checkpoint import load_named
 from core.effects.attention_edits import AttentionEdit, explain_under
-from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
+from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance, Record, record_kinds
 from core.evidence.as_json import to_dict
+from core.evidence.explanation import kinds_of_every_model
 from core.explain import PairError, explain, nearest_to_context
 from core.wording import the
 from tests.core.made_up import make_checkpoint
@@ -138,6 +139,28 @@ def test_json_tells_what_scripts_would_have_to_derive(checkpoint):
         "premise."
     )
     assert not replace(own, units="windows").of_words
+
+
+def test_a_record_of_any_model_may_follow_from_the_verdict_and_from_other_records(checkpoint, monkeypatch):
+    monkeypatch.setattr("core.evidence.explanation._KINDS", {**record_kinds()})
+
+    @dataclass(frozen=True)
+    class Lead(Record, kind="lead"):
+        name: str
+        lead: float
+        maps: int
+
+        @classmethod
+        def of_explanation(cls, explanation):
+            best, other, _ = sorted(explanation.probabilities, reverse=True)
+            yield cls("lead", best - other, sum(isinstance(one, AttentionMap) for one in explanation.evidence))
+
+    told = explain(checkpoint, PREMISE, HYPOTHESIS)
+    chances = sorted(told.probabilities)
+    assert told.find(Lead) == told.evidence[-1] == Lead("lead", chances[-1] - chances[-2], 1)
+    assert Explanation.from_dict(json.loads(told.to_json())) == told
+    assert [one.kind for one in kinds_of_every_model()][-1] == "lead"
+    assert explain(checkpoint, PREMISE, HYPOTHESIS, records=()).evidence == ()
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_a_function_is_listed_and_explained():
     assert (guest.card["title"], guest.labels, guest.roles["first"]) == ("Words in both", ("0", "1"), "one")
     explanation = explain(guest, *PAIR)
     assert explanation.probabilities == pytest.approx((1 - 1.8 / 7, 1.8 / 7), abs=1e-6)  # “dog” and “run.” of seven
-    (record,) = (record for record in explanation.evidence if not record.from_texts)
+    (record,) = (record for record in explanation.evidence if not record.of_every_model)
     words = [[token.text for token in side.tokens] for side in (explanation.first, explanation.second)]
     for i, row in enumerate(record.weights):
         assert row == tuple(0.5 * (one == words[1][i]) for one in words[0])

@@ -10,7 +10,7 @@ from app.palette import class_colours
 from core.card import is_external, ranked_by
 from core.checkpoint import CheckpointError, available, in_memory, listed_once, load_named, records_of
 from core.evidence import BOTH
-from core.evidence.explanation import kinds_of_texts
+from core.evidence.explanation import kinds_of_every_model
 from core.json_types import JsonObject
 from core.progress import Progress
 from core.wording import class_names
@@ -37,7 +37,7 @@ def _model(name: str, listed: Listed) -> JsonObject:
         "classes": [
             {"label": label, "name": name, "light": light, "dark": dark} for label, name, (light, dark) in classes
         ],
-        "records": [record.kind for record in (*records_of(card), *kinds_of_texts())],
+        "records": [record.kind for record in (*records_of(card), *kinds_of_every_model())],
         "external": is_external(card),
         "ranks": ranked_by(card) is not None,
         "map": (listed.folder / "map" / "map.json").is_file(),
