@@ -152,7 +152,7 @@ class Fields(TypedDict):
     listed: NotRequired[int]
     """Position in lists of models: 1 is the page's default; models without one follow by name."""
     for_lessons: NotRequired[bool]
-    """Whether the model is small enough for a lesson to show all its numbers, at the cost of accuracy."""
+    """Whether the model was kept small, at the cost of accuracy, so that a lesson can show all its numbers."""
     ranked_by: NotRequired[str | None]
     """The class whose probability ranks answers (:func:`ranked_by`); null for a model that does not rank."""
     base: NotRequired[CardBase]

@@ -44,9 +44,9 @@ R = TypeVar("R")
 
 @contextmanager
 def cluster(address: str) -> Iterator[Any]:
-    """Ray, connected to the cluster at ``HOST:PORT``, or with ``auto`` to this machine's; inside another such block,
-    its connection is reused, because its workers have already loaded the checkpoints. Raises RunError if there is no
-    cluster, or if Ray is not installed."""
+    """Ray, connected to the cluster at ``HOST:PORT``, or with ``auto`` to this machine's; a nested block reuses the
+    outer block's connection, because its workers have already loaded the checkpoints. Raises RunError if no cluster
+    answers, or if Ray is not installed."""
     host = check_address(address)
     known = sys.modules.get("ray")
     if known is not None and known.is_initialized():

@@ -24,7 +24,7 @@ def import_alone(package: str) -> None:
 
 class lazy_property(functools.cached_property[T]):
     """A cached property without the lock that all objects of a class share in Python 3.11: there, a long computation
-    would hold up those of other threads. Two threads that share an object may compute its value twice."""
+    would block other threads' computations. Two threads that share an object may compute its value twice."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         super().__init__(compute)

@@ -1,4 +1,4 @@
-"""The tasks of pairs: whatever knows tasks reads them from here."""
+"""The tasks of models on pairs, defined once for the whole code."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def task_of_classes(labels: Collection[str]) -> str:
 
 
 def texts_of(task: str) -> tuple[str, str]:
-    """The names of a task's texts; of a task that is not known, those of similar texts."""
+    """The names of a task's texts; for an unknown task, the names of the similarity task."""
     return TASKS.get(task, TASKS["similarity"]).texts

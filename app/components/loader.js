@@ -11,9 +11,9 @@ async function read(attempt = 1) {
   try {
     // A browser never asks again for a module that it could not get: each attempt has another address.
     return await import(attempt === 1 ? address : `${address}?${attempt}`);
-  } catch (cause) {
+  } catch {
     if (attempt === ATTEMPTS)
-      throw new Error("the drawing cannot be fetched: check the connection, then reload the page", { cause });
+      throw new Error("the drawing cannot be fetched: check the connection, then reload the page");
     await new Promise((after) => setTimeout(after, PAUSE));
     return read(attempt + 1);
   }

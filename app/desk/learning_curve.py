@@ -25,9 +25,7 @@ _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
 def notes(run: Run) -> list[str]:
     """A sentence on each adapted model of the run: simpler models' scores."""
     found = [(letter, beside(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)]
-    return [
-        f"For comparison with {letter}: {said(one.baselines, one.measure)}" for letter, one in found if one is not None
-    ]
+    return [f"{letter} compared with {said(one.baselines, one.measure)}" for letter, one in found if one is not None]
 
 
 def figures(run: Run, model: int) -> list[Figure]:

@@ -24,7 +24,7 @@ export function codeView(wrong, code) {
 export function joinView(phone) {
   const name = html("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   const word = html("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false" });
-  const asksWord = html("label", { hidden: true }, "The room’s word, which the lecturer says", word);
+  const asksWord = html("label", { hidden: true }, "Room password (ask the lecturer)", word);
   const error = html("p.wrong", { role: "alert" });
   const join = main("Join");
   const form = html("form", asksWord, html("label", "Nickname (optional)", name), error, join);

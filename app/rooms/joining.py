@@ -36,7 +36,7 @@ def big(seen: Overview) -> None:
     place = address(seen.room.code)
     people = f"{len(seen.names)} in the room" if seen.names else "No one has joined yet"
     if seen.room.word:
-        people += " · a password is needed to join"
+        people += " · joining needs the room’s password"
     values = {"address": place.rpartition("/")[0], "code": seen.room.shown, "people": people}
     shown = {name: html.escape(text) for name, text in values.items()}
     st.html(_BIG.format(picture=picture(place, "min(22rem, 70vw)"), **shown))

@@ -60,11 +60,11 @@ def _opening(names: dict[str, str]) -> None:
         return
     choice(PAGE, "model", "Model", names, opens=True)
     word = st.text_input(
-        "Word that protects the room",
+        "Room password (optional)",
         key="room word",
         max_chars=40,
         placeholder="None",
-        help="Phones are asked for it: say it in class. The code alone cannot be guessed.",
+        help="Students enter it on their phones: say it in class. The room’s code alone is already hard to guess.",
     )
 
     def opened() -> None:

@@ -193,11 +193,12 @@ def adapt(
     """The checkpoint with a classifier fitted to labelled pairs; everything else is shared with it.
 
     If all ``labels`` are classes of the checkpoint, its classifier is corrected: ``pull`` is the pull towards its old
-    weights, ``keep`` that of its old answers to others (None: by the number of pairs, as :func:`fit` says); without a
-    pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is fitted; ``balanced``:
-    rare classes count as much as frequent ones. ``groups``: rows of one group (a question's answers) stay together in
-    cross-validation. ``roles``: other names of the texts; the judged side stays. The result does not depend on the
-    order of the pairs. It is in memory only: :func:`core.checkpoint.adapted.save_adapted` writes it.
+    weights, ``keep`` the pull towards its old answers to other pairs (None: chosen by the number of pairs, see
+    :func:`fit`); without a pair, the answers stay the same bit for bit. Otherwise (or if ``new``) a new classifier is
+    fitted; ``balanced``: rare classes count as much as frequent ones. ``groups``: rows of one group (a question's
+    answers) stay together in cross-validation. ``roles``: other names of the texts; the judged side stays. The result
+    does not depend on the order of the pairs. It is in memory only: :func:`core.checkpoint.adapted.save_adapted` writes
+    it.
 
     Raises AdaptationError for pairs that teach nothing, UserError for a model whose last layer cannot be replaced.
     """

@@ -70,8 +70,8 @@ def put(corrections: Sequence[Correction], new: Correction) -> tuple[Correction,
 
 
 def merged(corrections: Sequence[Correction], rows: Sequence[Correction]) -> tuple[tuple[Correction, ...], list[str]]:
-    """The corrections with those of a file's ``rows``; and sentences about rows that do not count: those beyond
-    :data:`MOST`, and those before another class of the same pair."""
+    """The corrections merged with a file's ``rows``; and sentences about rows that do not count: rows beyond
+    :data:`MOST`, and rows followed by another class for the same pair."""
     found, seen = {one.words: one for one in corrections}, dict[object, str]()
     twice = left_out = 0
     for one in rows:

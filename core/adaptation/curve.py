@@ -31,7 +31,7 @@ class Point:
 @dataclass(frozen=True)
 class Curve:
     """The points by number of pairs. ``gain``: the increase of accuracy from the largest sample of at most half the
-    pairs (``since`` of them) to all of them, with its 95 % interval over held-out rows; all 0 if there is no such
+    pairs (``since`` of them) to all of them, with its 95 % interval over held-out rows; all 0 without such a
     sample."""
 
     points: tuple[Point, ...]

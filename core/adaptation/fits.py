@@ -324,8 +324,8 @@ def probabilities_of(
     features: Tensor, labels: np.ndarray, others: Tensor, strength: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The classes among ``labels [N]``, ascending, and their probabilities for ``others [M, F]``, ``[M, C]``: logistic
-    regression with this C on the standardised ``features [N, F]``, all classes weighted alike: among few rows one
-    class would win everywhere."""
+    regression with this C on the standardised ``features [N, F]``, all classes weighted equally: otherwise, with
+    few rows, one class would win everywhere."""
     classes, told = _told(features.numpy(), labels, others.numpy(), [strength], _balanced(labels))
     return classes, np.exp(next(told))
 

@@ -32,8 +32,8 @@ LEAST = 20
 
 @dataclass(frozen=True)
 class Tested:
-    """A base's features of one suite, ``[N, F]``; the answer of each pair, ``[N]``, among those of ``suite.scale``; and
-    its kind."""
+    """The pairs of one suite: a base model's features, ``[N, F]``; gold labels as indices into ``suite.scale``,
+    ``[N]``; and kinds."""
 
     suite: Suite
     features: Tensor
@@ -42,8 +42,8 @@ class Tested:
 
 
 class KindEffect(NamedTuple):
-    """The pairs of a kind that are right before and after; how many became right or wrong; exact McNemar's p; and one
-    of the pairs, if possible one that changed."""
+    """The pairs of a kind that are right before and after; how many became right or wrong; the p of McNemar's exact
+    test; and an example pair, if possible one that changed."""
 
     suite: str
     kind: str

@@ -33,7 +33,7 @@ _LISTED: ContextVar[Folders | None] = ContextVar("_LISTED", default=None)
 @contextlib.contextmanager
 def listed_once(folders: Folders) -> Iterator[None]:
     """Within the block, :func:`available` returns these ``folders``: an answer needs them often, and listing
-    them takes as long as a forward pass."""
+    them costs as much as a forward pass."""
     before = _LISTED.set(folders)
     try:
         yield

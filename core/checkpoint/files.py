@@ -91,7 +91,7 @@ OTHER_FORMATS: tuple[Format, ...] = (NamedFunction(), HuggingFaceFolder())
 
 
 def format_of(folder: Path) -> Format:
-    """The format of a folder; that of :func:`save` for a folder of unknown contents."""
+    """The format of a folder; for unknown contents, the format that :func:`save` writes."""
     return next((form for form in OTHER_FORMATS if form.holds(folder)), OwnFolder())
 
 

@@ -40,7 +40,7 @@ class Example:
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The file's other columns, or other keys of a JSON row, as text by name; empty if columns have no names."""
     label_text: str = ""
-    """The label as written in the file, even if it is no gold label, such as ``-``; empty if there is none."""
+    """The label as written in the file, even one that does not count as gold, such as ``-``; empty if there is none."""
 
     @property
     def shown_label(self) -> str:

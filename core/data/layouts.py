@@ -164,8 +164,8 @@ class Headerless(ColumnLayout):
         return letters and record["label"].strip() in self.labels
 
     def counts_rows(self, records: Sequence[Mapping[str, str]]) -> bool:
-        """Whether the numbers in the place of labels are those of a spreadsheet's rows: below a header, or rising from
-        each line to the next."""
+        """Whether the numbers in the label column are a spreadsheet's row numbers: below a header, or rising from each
+        line to the next."""
         if self.delimiter != ",":
             return False
         numbers = [int(label) if (label := record["label"].strip()) in self.labels else None for record in records]
@@ -180,7 +180,7 @@ def _unescaped(text: str) -> str:
 
 
 _FEWEST = 5
-"""Lines whose rising numbers are no classes."""
+"""Number of lines from which rising numbers are taken for row numbers, not classes."""
 _BINARY = ("0", "1")
 _CLASS_CSV = Headerless(
     "class CSV", (("text",),), title=("title",), clean=_unescaped, columns=("label", "title", "text"),

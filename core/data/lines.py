@@ -190,7 +190,7 @@ class _Checksummed(io.RawIOBase):
         self._file = cast(io.RawIOBase, file)
         self.digest = digest
         self._plain: bool | None = None
-        """Whether this is no archive and not compressed; None before the first bytes."""
+        """Whether the file is neither an archive nor compressed; None before the first bytes."""
 
     def readable(self) -> bool:
         return True

@@ -97,7 +97,7 @@ def in_common(pairs: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]
 
 
 def _ends(numbers: dict[str, int], first: str, second: str) -> tuple[int, int]:
-    """The nodes that a row connects; an empty second text is no node of its own."""
+    """The nodes that a row connects; an empty second text does not count as a node."""
     number = numbers.setdefault(first, len(numbers))
     return number, numbers.setdefault(second, len(numbers)) if second else number
 

@@ -87,7 +87,7 @@ def division(dataset: Dataset) -> Division:
 
 
 def _check(name: str, labels: Sequence[str], keys: Sequence[str]) -> None:
-    """Raises DeskError for labels that are no classes to learn."""
+    """Raises DeskError for labels that a classifier cannot learn."""
     if not labels:
         raise DeskError(f"no row of {name} has a label: choose the column of labels, or label some rows")
     if graded(keys) and any("." in label for label in keys):

@@ -170,7 +170,7 @@ class Annotations:
             put(connection, Write(by, Subject("dealt", file), value))
 
     def made(self, annotator: str, file: str) -> None:
-        """Stores who makes the file's run; "" for a visitor without a name, after whom nobody may delete it."""
+        """Stores who makes the file's run; with "" (a visitor without a name), no visitor can delete the run."""
         with writing(self._engine) as connection:
             by = event_log.annotator_number(connection, annotator) if annotator else None
             put(connection, Write(by, Subject("made", file), str(by) if by else None))

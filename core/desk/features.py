@@ -1,4 +1,4 @@
-"""The columns computed from a data file alone, whatever model predicts it: :data:`FEATURES` lists those of the texts.
+"""The columns computed from a data file alone, without a model: :data:`FEATURES` lists the columns about its texts.
 
 They are computed once per run and stored in its folder, with a checksum of the code that computed them.
 """
@@ -35,7 +35,7 @@ from core.reading.word_table import default_table
 Features = Mapping[str, pa.Array]
 """The values of all rows, ``[N]``, by feature."""
 _IDENTITY = "identity"
-"""The feature with a hash of each row's words, which is no column."""
+"""The feature with a hash of each row's words, which is not shown as a column."""
 _CHUNK = 10_000
 _LENGTHS, _SHARES = (5, 10, 15, 20, 30), (0.2, 0.4, 0.6, 0.8, 0.999)
 _DIGIT = re.compile(r"\d")

@@ -104,9 +104,9 @@ def _errors(run: Run, model: int) -> Iterator[Finding]:
 
 
 def _slices(run: Run, table: RunTable, models: Sequence[int]) -> Iterator[Finding]:
-    """The confirmed slices of these models with their numbers on the held-back half, those that depend on a prediction
-    last, and those of most rows after their complements. Slices of much the same rows and complements are one
-    finding."""
+    """The confirmed slices of these models with their numbers on the held-back half. Slices that depend on a prediction
+    come last, and slices of more than half of the rows after their complements. Slices with nearly the same rows, and
+    complements, are merged into one finding."""
     confirmed = list[_Confirmed]()
     for i in models:
         scores = [one.held_back for one in search(run, i, table).found if one.holds]

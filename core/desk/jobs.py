@@ -30,7 +30,7 @@ class Cancelled(Exception):
 
 
 Written = tuple[str, Sequence[str]]
-"""The checksum of a file, and those of the checkpoints that predicted it."""
+"""The checksum of a file, and the checksums of the checkpoints that predicted it."""
 
 
 @dataclass(eq=False)
@@ -98,8 +98,8 @@ class Job:
         self.check()
 
     def step(self, what: str) -> None:
-        """Begins a part whose rows are not counted, or with "" goes on with those that are. Raises :class:`Cancelled`
-        as :meth:`check` does."""
+        """Begins a part whose rows are not counted, or with "" returns to counting rows. Raises :class:`Cancelled` as
+        :meth:`check` does."""
         if what != self.doing:
             self.doing, self._step_began = what, time.perf_counter()
         self.check()
@@ -219,4 +219,4 @@ class JobQueue:
 QUEUE = JobQueue(short=SHORT)
 """The queue of this process."""
 TRAININGS = JobQueue(1)
-"""Its trainings, which run beside the others in processes of their own."""
+"""The trainings of this process's server, which run in separate processes, in parallel with the queue."""

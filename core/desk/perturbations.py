@@ -285,8 +285,8 @@ def meanings_of(model: RunModel, answers: Sequence[Sequence[int]]) -> list[str]:
 
 
 def changed(name: str, meaning: str, source: Source) -> tuple[tuple[str, str], Expectation] | None:
-    """The changed texts of a row whose gold label has this meaning, and the expected effect; None if there is no
-    expected effect or the change does not apply."""
+    """The changed texts of a row whose gold label has this meaning, and the expected effect; None if no effect
+    is expected or the change does not apply."""
     perturbation = PERTURBATIONS[name]
     expected = perturbation.expected.get(meaning) or perturbation.expected.get(ANY)
     if expected is None:

@@ -163,9 +163,9 @@ def save(dataset: Dataset, models: Sequence[Predictions], folder: Path) -> None:
 
 
 def copy_run(path: Path, folder_of: Callable[[str], Path], largest: int = LARGEST) -> RunHeader:
-    """Copies a run from elsewhere into the folder for its file's checksum, and returns its header there, with its own
-    models; a run that is there only gets the models that it lacks. Raises DeskError for missing and damaged runs, for
-    texts of more than ``largest`` bytes, and for a run that contradicts the one that is there."""
+    """Copies an external run into the folder for its file's checksum, and returns its header there, with the external
+    run's models; a run that is already there only gets the models that it lacks. Raises DeskError for missing and
+    damaged runs, for texts of more than ``largest`` bytes, and for a run that contradicts the one that is there."""
     header = read_header(path)
     try:
         names = pq.read_schema(path / DATA).names

@@ -39,7 +39,7 @@ from core.spreadsheet import csv_text
 SAMPLE, SEED = 2_000, 0
 """Rows per job, and the seed for the order in which rows are sampled."""
 LEAST_ROWS = 5
-"""A word is listed if it is the strongest in at least so many rows: of fewer, a share says nothing."""
+"""A word is listed if it is the strongest in at least this many rows: a share of fewer means nothing."""
 AT_ONCE = 16
 """Rows computed together and stored in one transaction."""
 

@@ -185,7 +185,7 @@ def delete(name: str) -> None:
 
 
 def _remove(plan: Plan, run: Path) -> None:
-    """Removes the folder of a training, and that of its checkpoint if there is none."""
+    """Removes the folder of a training, and its checkpoint's folder if there is no checkpoint in it."""
     shutil.rmtree(run, ignore_errors=True)
     _remove_empty(plan.folder)
 

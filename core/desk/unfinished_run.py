@@ -125,7 +125,7 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
     make_folder(parts)
     lock = FileLock(parts / LOCK, thread_local=False)
     try:
-        lock.acquire(timeout=0.5)  # a page may hold it for a moment, to see whether the prediction runs
+        lock.acquire(timeout=0.5)  # a page may hold it briefly, to see whether the prediction runs
     except Timeout:
         raise RunError(f"another process writes into {folder}; wait until it has ended") from None
     finished = False

@@ -31,9 +31,9 @@ def divide(
     progress: Progress,
     so_far: Callable[[LayerRoutes], None] = ignored,
 ) -> LayerRoutes:
-    """The shares of a difference that a word's states after each layer, and each head, restore. ``so_far`` is told the
-    layers known so far after each one but the last. Raises RoutesError if the difference cannot be divided, or if the
-    model's layers cannot be told apart."""
+    """The shares of a difference that a word's states after each layer, and each head, restore. ``so_far`` is called
+    with the layers known so far, after each layer but the last. Raises RoutesError if the difference cannot be divided,
+    or if the model's layers cannot be told apart."""
     model: CrossEncoder = checkpoint.model  # type: ignore[assignment]
     check_versions(one, other)
     versions = _pieces(checkpoint, model, one, other)

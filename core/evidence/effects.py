@@ -17,8 +17,8 @@ HEADS = "heads"
 
 @dataclass(frozen=True)
 class Unsigned:
-    """A unit of numbers without a sign, which do not say whether a word supports the verdict. ``axis``: the meaning of
-    a bar's length; ``says``: a word's number in words, where {} stands for it; ``reading``: how to read the bars."""
+    """A unit of numbers without a sign, which leave open whether a word supports the verdict. ``axis``: the meaning of
+    a bar's length; ``says``: a word's number in words, with {} for the number; ``reading``: how to read the bars."""
 
     name: str
     axis: str

@@ -1,4 +1,4 @@
-"""The headers of weight files: names and shapes of the tensors, and whether they are those of the configuration."""
+"""The headers of weight files: names and shapes of the tensors, and whether they match the configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.wording import counted
 Shapes = Mapping[str, Sequence[int]]
 """The shapes of tensors by name."""
 _WRAPPERS = frozenset({"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"})
-"""Names that DataParallel, torch.compile, FSDP and activation checkpointing put before those of the wrapped module."""
+"""Prefixes that DataParallel, torch.compile, FSDP and activation checkpointing add to the wrapped module's names."""
 _WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 _INNER_WIDTHS = ("intermediate_size", "encoder_ffn_dim", "d_ff", "hidden_dim", "ffn_dim", "n_inner", "d_inner")
 _TABLES = {
@@ -34,7 +34,7 @@ HEADS = ("classifier", "score", "classification_head", "logits_proj", "sequence_
 
 
 def plain_name(name: str) -> str:
-    """A tensor's name without those of wrappers around a module, at any depth."""
+    """A tensor's name without the prefixes of wrappers around a module, at any depth."""
     return ".".join(part for part in name.split(".") if part not in _WRAPPERS)
 
 

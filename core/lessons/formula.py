@@ -90,7 +90,7 @@ def mathml(
 
 
 def _most(count: int) -> int:
-    """How many of so many numbers are shown."""
+    """How many numbers are shown of a list of this length."""
     return LONGEST if count > LONGEST + 2 else count
 
 

@@ -31,8 +31,8 @@ def foreign_language(words: Collection[str]) -> str | None:
 
 
 class _Frequent(NamedTuple):
-    """Frequent words of a language but not of English, and of English but not of the language; and those of the
-    language that may be names, or parts of English."""
+    """Frequent words of a language but not of English; of English but not of the language; and words of the language
+    that may be names, or parts of English."""
 
     theirs: frozenset[str]
     ours: frozenset[str]

@@ -44,9 +44,9 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Overview:
-    """What the lecturer's page shows of a room. ``names``: of participants by number, a phone without a nickname is
-    "phone 3"; ``counts``: answers in the current round of guessing; ``answered``: phones that gave one; ``pairs``: of
-    the current round, and those of earlier ones that count as agreed, without removed ones, oldest first."""
+    """The state of a room for the lecturer's page. ``names``: participants' names by number, "phone 3" for one without
+    a nickname; ``counts``: answers in the current guessing round; ``answered``: number of phones that answered;
+    ``pairs``: pairs of the current round and agreed pairs of earlier rounds, without removed ones, oldest first."""
 
     room: Room
     round: Round | None
@@ -62,8 +62,9 @@ class Overview:
 
 
 class Lecturer:
-    """A lecturer's side of the room that they opened. ``secret``: of their browser, or their login. All methods raise
-    NoRoom if there is no such room of theirs, and DeskError if the database cannot be used."""
+    """What a lecturer can do in the room that they opened. ``secret``: their browser's secret, or their login. All
+    methods raise NoRoom if the lecturer has no open room with this code, and DeskError if the database cannot be
+    used."""
 
     def __init__(self, engine: Engine, code: str, secret: str) -> None:
         found = find_room(engine, code)
@@ -101,7 +102,7 @@ class Lecturer:
     # --- rounds ---
 
     def start(self, kind: str, model: str, question: JsonObject, answer: JsonObject) -> Round:
-        """Starts a round; the one before it ends."""
+        """Starts a round, which ends the previous one."""
         values = {"question": json.dumps(question), "answer": json.dumps(answer), "hands": "{}", "result": "null"}
         with writing(self._engine) as connection:
             connection.execute(sa.insert(round_).values(room=self.id, kind=kind, model=model, revealed=False, **values))
@@ -114,32 +115,32 @@ class Lecturer:
         self._change_round(asked, revealed=revealed)
 
     def count_hands(self, asked: int, hands: dict[str, int]) -> None:
-        """Sets how many raised their hands for each answer."""
+        """Stores the number of raised hands for each answer."""
         self._change_round(asked, hands=json.dumps({value: count for value, count in hands.items() if count > 0}))
 
     def set_result(self, asked: int, result: JsonObject) -> None:
-        """Stores what teaching did."""
+        """Stores the result of teaching."""
         self._change_round(asked, result=json.dumps(result))
 
     def use_model(self, model: str) -> None:
-        """The model of later rounds."""
+        """Sets the model for later rounds."""
         with writing(self._engine) as connection:
             connection.execute(sa.update(room).where(room.c.id == self.id).values(model=model))
 
     # --- pairs and people ---
 
     def let_through(self, numbers: Iterable[int], shown: bool = True) -> None:
-        """Lets pairs onto the projector, or takes them off."""
+        """Shows pairs on the projector, or hides them again."""
         with writing(self._engine) as connection:
             these = pair.c.room == self.id, pair.c.id.in_([*numbers])
             connection.execute(sa.update(pair).where(*these).values(shown=shown))
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Removes pairs: nobody sees or checks them any more."""
+        """Removes pairs, so that they are neither shown nor checked any more."""
         self._set_status(numbers, REMOVED, (RIGHT, CHECKING, AGREED, DISPUTED))
 
     def decide(self, numbers: Iterable[int], agreed: bool) -> None:
-        """Says whether the label of pairs that fool the model is right, instead of classmates."""
+        """Decides, instead of classmates, whether the labels of pairs that fool the model are right."""
         self._set_status(numbers, AGREED if agreed else DISPUTED, (CHECKING, AGREED, DISPUTED))
 
     def _set_status(self, numbers: Iterable[int], status: str, before: Sequence[str]) -> None:
@@ -148,7 +149,7 @@ class Lecturer:
             connection.execute(sa.update(pair).where(*these).values(status=status))
 
     def mute(self, number: int, muted: bool = True) -> None:
-        """Mutes a phone, or lets it speak again: a muted one sends nothing, and its pairs that nobody let through are
+        """Mutes or unmutes a phone. A muted phone cannot send anything, and its pairs that were not let through yet are
         removed."""
         with writing(self._engine) as connection:
             this = participant.c.room == self.id, participant.c.id == number

@@ -1,6 +1,6 @@
-"""What phones in a room may do: join, guess, send pairs and check those of classmates; and what they show.
+"""Phones in a room: their actions (join, guess, send pairs, check classmates' pairs) and the state that they show.
 
-Phones ask every two seconds. What is equal for all of a room is read at most twice a second.
+Phones poll every two seconds. The state that all phones of a room share is read at most twice a second.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from core.rooms.tables import LONGEST_NICKNAME, check, guess, pair, participant
 
 MOST_PARTICIPANTS = 400
 MOST_TRIES = 20
-"""How many wrong words a phone may try."""
+"""Number of wrong passwords that a phone may try."""
 MOST_PAIRS = 10
-"""Pairs that a phone may send in a minute; :data:`MOST_OF_ROOM` bounds a room's."""
+"""Pairs that a phone may send in a minute; :data:`MOST_OF_ROOM` limits a room's pairs."""
 MOST_OF_ROOM = 20_000
 LISTED = 10
-"""A phone's own pairs that it shows."""
+"""Number of its own pairs that a phone shows."""
 CHECKS = 2
-"""Classmates who must agree with the author."""
+"""Number of classmates who must agree with the author."""
 MOST_WAITING = 400
-"""Pairs to check that are read at once: enough for all phones."""
+"""Number of unchecked pairs that are read at once: enough for all phones."""
 PATIENCE = 60.0
 """Seconds after which a pair that was sent to a classmate is sent to another one."""
 SHOWN_RESULT = ("taught", "held_back", "before", "after", "suites")
 FRESH = 0.5
-"""Seconds for which what all phones of a room share is not read again."""
+"""Seconds for which the state that all phones of a room share is cached."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Phones:
     # --- what a phone shows ---
 
     def state(self, code: str, token: str) -> JsonObject:
-        """What a phone shows."""
+        """The state that a phone shows."""
         shared = self._of(code)
         room, asked = shared.room, shared.round
         with reading(self._engine) as connection:
@@ -152,7 +152,7 @@ class Phones:
         return known
 
     def _read(self, code: str) -> _Shared:
-        """Reads what a room's phones share; forgets rooms that nobody asks for."""
+        """Reads the state that a room's phones share; forgets rooms that no phone polls any more."""
         read = self._clock()
         try:
             room = find_room(self._engine, code)
@@ -194,12 +194,12 @@ class Phones:
             values: JsonObject = {"nickname": me.nickname if me.joined else one_name(nickname), "joined": True}
             if room.word and not me.joined:
                 if me.tries >= MOST_TRIES:
-                    raise RoomError("this phone has tried too many words: join with another one")
+                    raise RoomError("this phone has tried too many wrong passwords: join with another phone")
                 if checksum(room.code, word.strip().casefold()) != room.word:
                     values = {"tries": me.tries + 1}
             connection.execute(sa.update(participant).where(participant.c.id == me.id).values(**values))
         if "joined" not in values:
-            raise RoomError("this is not the word of the room: type the word that the lecturer said")
+            raise RoomError("wrong password: type the room’s password as the lecturer said it")
         return self.state(code, token)
 
     def guess(self, code: str, token: str, round_id: int, value: str) -> None:
@@ -308,7 +308,7 @@ class Phones:
         if asked is None or asked.id != round_id:  # the round may be newer than what was last read
             asked = self._read(room.code).round
         if asked is None or asked.id != round_id or asked.kind != kind:
-            raise RoomError("this round is over: the next one comes by itself")
+            raise RoomError("this round is over: wait for the next one")
         return room, asked, me
 
     def _next_check(self, shared: _Shared, me: Participant) -> JsonObject | None:
@@ -415,7 +415,7 @@ def _asked_about(sent: Sent) -> JsonObject:
 
 
 def _open_check(connection: Connection, asked: Round, me: Participant) -> JsonObject | None:
-    """The pair that a phone was asked to check, as long as a check of it is needed."""
+    """The pair that a phone was asked to check, if the check is still needed."""
     mine = check.c.participant == me.id, check.c.label.is_(None)
     given = sa.select(check.c.pair).where(*mine)
     found = sent_pairs(connection, pair.c.round == asked.id, pair.c.status == CHECKING, pair.c.id.in_(given))

@@ -1,4 +1,4 @@
-"""What a room asks, and what the model answers."""
+"""The questions of a room's rounds, and the model's answers to them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.rooms.room import LONGEST_TEXT, RoomError
 from core.wording import class_names
 
 WordAt = tuple[int, int]
-"""The text (0 or 1) and the position in it of a word that is asked about."""
+"""A word that is asked about: its text (0 or 1) and its position there."""
 QUOTED = 3
 """Words of a difference that is quoted."""
 ORDER, OTHER = "the order of the words", "several differences"
 
 
 def check_model(checkpoint: Checkpoint) -> None:
-    """Raises RoomError for a model without classes of pairs, with which no round can be played."""
+    """Raises RoomError for a model that does not classify pairs: rooms cannot use it."""
     if checkpoint.single or len(checkpoint.labels) < 2:
         raise RoomError(
             f"{checkpoint.card['title']} does not choose a class for a pair of texts: choose another model for a room"
@@ -33,8 +33,8 @@ def check_model(checkpoint: Checkpoint) -> None:
 
 
 def question(checkpoint: Checkpoint, first: str, second: str, word: WordAt | None = None) -> JsonObject:
-    """What phones show in a round on this pair. Raises PairError for a text without words, RoomError for a text that
-    is too long, or a word that attends to none."""
+    """The data that phones show in a round on this pair. Raises PairError for a text without words, RoomError for a
+    text that is too long, or a word that attends to no word."""
     for text in (first, second):
         if len(text) > LONGEST_TEXT:
             raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most for a room: shorten it")
@@ -58,14 +58,14 @@ def answer(checkpoint: Checkpoint, first: str, second: str, word: WordAt | None 
     side, index = word
     attention = attending(explanation, side)
     if attention is None or index >= len(attention.weights):
-        raise RoomError("this word attends to no other: choose another word, or ask for the verdict")
+        raise RoomError("this word attends to no other word: choose another one, or ask about the verdict")
     weights = attention.weights[index]
     best = max(range(len(weights)), key=weights.__getitem__)
     return {"value": str(best), "chance": weights[best]}
 
 
 def attending(explanation: Explanation, side: int) -> AttentionMap | None:
-    """The map in which the words of a text attend to those of the other, if the model has one."""
+    """The map in which the words of a text attend to the other text's words, if the model has one."""
     role = explanation.sentences[side].role
     maps = (one for one in explanation.evidence if isinstance(one, AttentionMap))
     return next((one for one in maps if one.rows == role and one.units == "words" and one.weights), None)
@@ -95,7 +95,7 @@ def sentence(checkpoint: Checkpoint, first: str, second: str) -> str:
 
 
 def is_quick(checkpoint: Checkpoint, first: str, second: str) -> bool:
-    """Whether the :func:`sentence` takes a moment only."""
+    """Whether the :func:`sentence` is computed quickly."""
     return cost.of_reason(AskedPair(checkpoint, first, second)).brisk
 
 

@@ -1,4 +1,4 @@
-"""Rooms and their rounds, as the database has them."""
+"""Rooms and their rounds, as stored in the database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.json_types import JsonObject
 from core.rooms.tables import CODE, check, guess, pair, participant, room, round_
 
 LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
-"""Letters and digits of a code: none that look alike."""
+"""Letters and digits of a code, without ones that are easily confused."""
 SECONDS = 24 * 3600
 """How long a room is kept at most."""
 LONGEST_TEXT = 300
@@ -32,18 +32,18 @@ lecturer removed it."""
 
 
 class RoomError(UserError):
-    """The room rejects what a phone or its lecturer asks; one sentence."""
+    """The room rejects a request of a phone or its lecturer; one sentence."""
 
 
 class NoRoom(RoomError):
-    """There is no open room with this code."""
+    """No open room has this code."""
 
     def __init__(self) -> None:
         super().__init__("no room has this code, or it is closed: check the code on the screen")
 
 
 class TooFast(RoomError):
-    """More than one phone may send; ``wait``: seconds after which it may send again."""
+    """A phone sends faster than allowed; ``wait``: seconds after which it may send again."""
 
     def __init__(self, sentence: str, wait: float) -> None:
         super().__init__(sentence)
@@ -52,7 +52,7 @@ class TooFast(RoomError):
 
 @dataclass(frozen=True)
 class Room:
-    """A room. ``model``: the name of the checkpoint; ``word``: checksum of the word that protects it, or empty;
+    """A room. ``model``: the name of the checkpoint; ``word``: checksum of its password, or empty;
     ``opened``: seconds since 1970."""
 
     id: int
@@ -65,15 +65,15 @@ class Room:
 
     @property
     def shown(self) -> str:
-        """The code as people read it."""
+        """The code with a hyphen, as shown on screen."""
         return f"{self.code[:4]}-{self.code[4:]}"
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round. ``question``: what phones show (roles, texts, classes, and the word asked about); ``answer``: the
-    model's answer, its probability and people's; ``hands``: raised hands that the lecturer counted by answer;
-    ``result``: of teaching, None while it is not there."""
+    """A round. ``question``: the data that phones show (roles, texts, classes, and the word asked about); ``answer``:
+    the model's answer with its probability, and the gold label; ``hands``: raised hands, counted by the lecturer, by
+    answer; ``result``: the result of teaching, None until then."""
 
     id: int
     room: int
@@ -110,12 +110,12 @@ class Sent:
 
 
 def checksum(*parts: str) -> str:
-    """A checksum of a token or a word, which is not stored itself."""
+    """A checksum of a token or a password, which is not stored itself."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def code_in(text: str) -> str:
-    """The code that somebody typed, in any case and with any hyphens. Raises NoRoom if it cannot be one."""
+    """The code in typed text, in any case and with any hyphens. Raises NoRoom if it cannot be a code."""
     code = re.sub(r"[\s-]", "", text).upper()
     if len(code) != CODE or set(code) - set(LETTERS):
         raise NoRoom
@@ -123,8 +123,8 @@ def code_in(text: str) -> str:
 
 
 def open_room(engine: Engine, lecturer: str, model: str, word: str = "", now: Callable[[], float] = time.time) -> Room:
-    """Opens a room for a lecturer, given by a secret of their browser or their login; a ``word`` protects it. Deletes
-    rooms that are more than a day old."""
+    """Opens a room for a lecturer, given by their browser's secret or their login, with an optional password ``word``.
+    Deletes rooms that are more than a day old."""
     delete_old(engine, now)
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE))
     protected = checksum(code, word.strip().casefold()) if word.strip() else ""

@@ -22,8 +22,8 @@ room = sa.Table(
     sa.Column("closed", sa.Boolean, nullable=False),
     sa.UniqueConstraint("code", name="room_code"),
 )
-"""``lecturer``: checksum of who opened it; ``model``: the name of the checkpoint; ``word``: checksum of the word that
-protects the room, or empty."""
+"""``lecturer``: checksum of who opened it; ``model``: the name of the checkpoint; ``word``: checksum of the
+room's password, or empty."""
 
 participant = sa.Table(
     "room_participant",
@@ -37,7 +37,7 @@ participant = sa.Table(
     sa.Column("tries", sa.Integer, nullable=False),
     sa.UniqueConstraint("room", "token", name="room_participant_token"),
 )
-"""A phone. ``token``: checksum of the browser's token with the room's code; ``tries``: wrong words, before it
+"""A phone. ``token``: checksum of the browser's token with the room's code; ``tries``: wrong passwords before it
 ``joined``."""
 
 round_ = sa.Table(

@@ -79,7 +79,7 @@ def test_a_number_to_guess_is_in_its_step_and_given_away_nowhere(name):
         said_before = "".join(earlier.says + earlier.note for earlier in lesson.steps[:place]) + step.says
         assert rf"\val{{{step.guess}}}" not in said_before, step.title
         if step.vote or answer == round(answer) or re.search("max|min", step.formula):
-            continue  # counts are alike by chance, and a largest number is one of those listed
+            continue  # counts coincide by chance, and a largest number is one of the numbers listed
         same = shown(answer, lesson.digits)
         assert same not in [text for _, text in printed[place]], step.title
         elsewhere = [at(values, other) for section in printed for other, text in section if text != "____"]
@@ -184,7 +184,7 @@ def test_a_share_of_nothing_is_not_shown_as_a_number_nor_asked(name, inputs):
     if name == "people":
         assert "the model has no link" in "".join(lines) and not [one for one in steps if one.guess == "precision"]
     else:
-        assert "nobody has voted on a word yet" in "".join(lines)
+        assert "no votes on a word yet" in "".join(lines)
 
 
 SMALL = """

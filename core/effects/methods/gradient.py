@@ -54,8 +54,8 @@ register(
         name=INTEGRATED,
         title="Integrated gradients",
         how="the gradient along the path from vectors a thousandth as long to the word’s own, times their difference",
-        cannot="The bars add up to log p of the verdict minus that of vectors a thousandth as long, which are not "
-        "words; nor are those on the path between, where the model’s choices (of phrases, of a window) stay those of "
-        "this pair. Another baseline gives different bars.",
+        cannot="The bars add up to log p of the verdict minus its value for vectors a thousandth as long. Neither "
+        "these nor the vectors on the path are words, and along the path the model’s choices (of phrases, of a window) "
+        "stay fixed at this pair’s. Another baseline gives different bars.",
     )
 )

@@ -22,7 +22,7 @@ class Method(ABC):
     """A method for word effects.
 
     - ``name``: in links, requests, commands and cards;
-    - ``title``: on screen; empty for a part of another method that pages do not show by itself;
+    - ``title``: on screen; empty for a part of another method that pages do not list separately;
     - ``how``: what the method does to a word, and ``cannot``: the limits of its numbers, for the page's “?”;
     - ``ranking``: the title in the measures of faithfulness if it is another one;
     - ``unsigned``: the unit of numbers without a sign; None for effects in the model's own unit (log p or a score);

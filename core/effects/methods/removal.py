@@ -1,4 +1,4 @@
-"""Removing each word: dropping it, putting other words in its place, nudging its vector, and mixtures of these.
+"""Removing each word: dropping it, replacing it by other words, nudging its vector, and mixtures of these.
 
 An effect is log p(verdict) before a removal minus after it: positive supports the verdict, negative opposes it.
 """
@@ -212,8 +212,8 @@ register(
         name=TAKEN_AWAY,
         title="Combined: dropped and replaced",
         ranking="Combined removal",
-        how="the weighted mean of dropping the word, of frequent and related words in its place, and of nudging its "
-        "vector",
+        how="the weighted mean of dropping the word, of replacing it by frequent and by related words, and of nudging "
+        "its vector",
         cannot=f"{_HIDDEN}. Where the parts disagree, look at each alone. It shows which words the verdict depends "
         "on, not whether for a good reason.",
         weights=MIX,
@@ -224,7 +224,7 @@ register(
         name=DROPPED,
         title="Dropped",
         how="the sentence without the word",
-        cannot="A sentence without a word is often one that nobody would write: part of the effect comes from broken "
+        cannot="A sentence with a word missing is often ungrammatical, and part of the effect comes from the broken "
         f"grammar. The only word of a sentence cannot be dropped. {_HIDDEN}.",
         texts=_dropped,
     )
@@ -233,8 +233,8 @@ register(
     Mixture(
         name="replaced",
         title="Replaced by other words",
-        how="the mean over frequent words, the same for every word, and words from similar sentences in its place",
-        cannot="A replacement has a meaning of its own. If nearly any other word would change the verdict, as when "
+        how="the mean over replacements: frequent words (the same for every word) and words from similar sentences",
+        cannot="A replacement brings in its own meaning. If nearly any other word would change the verdict, as when "
         "two sentences have to agree, every word looks decisive; and a related word may mean nearly the same, or the "
         "opposite. The spread shows how far the replacements differ.",
         weights={part: MIX[part] for part in (FREQUENT, RELATED)},

@@ -117,7 +117,7 @@ class WordByWord(nn.Module):
         reach: Tensor | None = None,
         patching: Patching = UNPATCHED,
     ) -> Looking:
-        """``asking [B, R, d]``: the states of the hypothesis. ``reach`` has no effect: there is no window."""
+        """``asking [B, R, d]``: the states of the hypothesis. ``reach`` is ignored, since this model has no window."""
         states = asking if self.state is None else self.state(asking)
         context = premise.new_zeros(len(premise), premise.shape[2])
         looked_at = patching(ATTENDED, premise)

@@ -1,5 +1,5 @@
-"""The tables of version 0.2.0, with the tags of a new database. A later change to the tables is a revision of its own,
-in another file, whose ``down_revision`` names the one before it; this one stays as it is."""
+"""The tables of version 0.2.0, with the tags of a new database. Later changes to the tables are separate revisions in
+other files, whose ``down_revision`` names the one before; do not change this one."""
 
 from datetime import UTC, datetime
 
