@@ -18,9 +18,9 @@ from filelock import FileLock
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """In a new checkout, compiling all modules, with their assertions rewritten, takes as long as importing them. So
-    one of the test processes, which start together, does it first, and the others read what it wrote. What is imported
-    stays: a search for garbage among it would be a fifth of the work."""
+    """In a new checkout, compiling all modules, with assertions rewritten, doubles the import time. So one of the test
+    processes, which start together, compiles first, and the others read its bytecode. Garbage
+    collection is off meanwhile: it would search the imported objects, which stay, and take a fifth of the time."""
     gc.disable()
     try:
         if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -37,7 +37,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_finish() -> None:
-    """No search for garbage has to go through all that was imported again: a tenth of the pages' tests was spent so."""
+    """Keeps garbage collection from searching imported objects again, which took a tenth of the page tests' time."""
     gc.collect()
     gc.freeze()
 

@@ -9,7 +9,7 @@ import sys
 
 
 def routes():
-    """Streamlit asks for the routes before the server starts."""
+    """Streamlit imports the routes before the server starts."""
     importlib.import_module("app.api").routes()
 
 

@@ -39,7 +39,7 @@ Module = tuple[str, Mapping[str, Any], Mapping[str, Sequence[int]]]
 
 
 def _random(shapes: Mapping[str, Sequence[int]], seed: int) -> dict[str, torch.Tensor]:
-    """Random weights by name; those of a norm are around 1."""
+    """Random weights by name; norm weights are around 1."""
     generator = torch.Generator().manual_seed(seed)
     return {
         name: 0.3 * torch.randn(*shapes[name], generator=generator) + ("orm.weight" in name) for name in sorted(shapes)
@@ -118,7 +118,7 @@ def write(folder: Path, model_type: str, modules: Sequence[Module] = (), classes
 
 
 def write_old(folder: Path) -> Path:
-    """A bi-encoder as written before 5.4, the transformer in a folder of its own."""
+    """A bi-encoder as written before 5.4, with the transformer in a subfolder."""
     kinds = ("Transformer", "Pooling", "Normalize")
     _transformer(folder / "0_Transformer")
     _write(folder / "0_Transformer/sentence_bert_config.json", {"max_seq_length": 32, "do_lower_case": True})

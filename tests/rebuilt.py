@@ -1,7 +1,7 @@
 """Rebuilds the numbers of evidence records from the words they name, by the slow loops of tests.loops.
 
-Words are looked up by their text, never by the model's positions: a record that names the word beside the right one has
-other numbers than that word. So every word of a sentence in these tests stands there once.
+Words are looked up by their text, never by the model's positions, so a record that names a neighbour of the right word
+does not match. Every word therefore occurs only once in a sentence of these tests.
 """
 
 import csv
@@ -73,7 +73,7 @@ class Rebuilt:
             self._table(record, [*csv.DictReader(io.StringIO(record.to_csv(self.explanation)))])
 
     def _table(self, record, lines):
-        """The table's positions are those of its words, and the shares in it add up to the logits."""
+        """The table's positions match its words, and its shares add up to the logits."""
         for line in lines:
             for role, side in self.sides.items():
                 place = line.get(f"{role}_position")
@@ -160,9 +160,9 @@ class Rebuilt:
             half = record.width // 2
             assert [*f.offsets] == near(parts)
             assert (f.left, f.self_, f.right) == near((sum(parts[:half]), parts[half], sum(parts[half + 1 :])))
-            beside = own["context"] and dict(zip(words, own["context"], strict=True))[words[f.position]][f.index]
-            assert (f.context, f.bias) == near((beside or 0.0, own["bias"][f.index]))
-            assert f.preactivation == near(sum(parts) + (beside or 0.0) + own["bias"][f.index])
+            context = own["context"] and dict(zip(words, own["context"], strict=True))[words[f.position]][f.index]
+            assert (f.context, f.bias) == near((context or 0.0, own["bias"][f.index]))
+            assert f.preactivation == near(sum(parts) + (context or 0.0) + own["bias"][f.index])
             assert f.preactivation == near(max(max(_values(one, f.index, record.width)) for one in each))
             assert [*f.logit_shares] == near([*own["shares"][f.index]] if own["shares"] else [])
             if record.compared:
@@ -215,8 +215,8 @@ def _values(convolution, k, width):
     back = width // 2 if convolution["centred"] else 0
     for i in places:
         inside = [(j, i - back + j) for j in range(width) if 0 <= i - back + j < len(states)]
-        beside = convolution["context"][i][k] if convolution["context"] else 0.0
-        yield sum(dot(weights[j], states[at]) for j, at in inside) + beside + convolution["bias"][k]
+        context = convolution["context"][i][k] if convolution["context"] else 0.0
+        yield sum(dot(weights[j], states[at]) for j, at in inside) + context + convolution["bias"][k]
 
 
 def kinds_without_a_rebuilder(evidence):

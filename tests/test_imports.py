@@ -1,4 +1,4 @@
-"""What takes long to import is not loaded before it is used."""
+"""Modules that are slow to import are not loaded before they are used."""
 
 import ast
 import graphlib

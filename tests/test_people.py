@@ -82,7 +82,7 @@ def test_a_side_whose_words_all_are_named_asks_nothing():
     asked = Question(load_named("nli-two-sided"), "A dog.", "A red car.", Sampling(1, 1))
     told = Example("1", "A dog.", "A red car.", "contradiction", columns={"explanation": "a dog is not a car"})
     assert {one.role for one in agreements(asked, told, ["dropped"])} == {"hypothesis"}
-    assert not [*agreements(asked, row(), ["dropped"])], "nobody said anything"
+    assert not [*agreements(asked, row(), ["dropped"])], "the row has no explanations"
 
 
 def test_the_command(tmp_path, capsys):

@@ -116,7 +116,7 @@ def test_commands_and_notebooks_begin_with_the_sentence(capsys):
 
 
 def slowly(checkpoint, pair, clause):
-    """The model's answer after a clause's change, as a click on it asks for."""
+    """The model's answer after a clause's change, computed as for a click on it."""
     edits = [*map(parse_edit, clause.edits)]
     texts = words_after(pair, edits, checkpoint.reader.tokens)
     return explain_under(checkpoint, *texts, acting(edits))
@@ -159,7 +159,7 @@ def test_every_clause_says_what_the_model_says_after_its_change(name):
             assert clause.text in reason.sentence
             if "link cut" in clause.text:
                 lost = question.explanation.probabilities[question.target] - after.probabilities[question.target]
-                assert lost >= 0.1, "a link that costs a few points is no reason"
+                assert lost >= 0.1, "a link that costs a few points is not a reason"
             assert after.probabilities[place] == pytest.approx(clause.probability, abs=1e-5)
             if reason.kind != SCORE:
                 assert after.verdict == clause.verdict
@@ -241,8 +241,8 @@ def test_a_word_is_exchanged_only_for_one_that_it_attends_to():
 
 @pytest.mark.parametrize("name", ["guest-minilm", "encoder-minilm"])
 def test_a_shipped_transformer_says_why_without_a_request(name):
-    """On a machine on which a pass takes twice as long as on a laptop, and of long texts; what decides is computed on
-    request only where a pass takes longer."""
+    """On a machine where a pass takes twice as long as on a laptop, also for long texts; the deciding words are
+    computed only on request if a pass takes even longer."""
     checkpoint = replace(load_named(name), seconds=0.03)
     long = "near a very old tree " * 8
     for pair in (("Three girls play.", "Two girls play."), (f"A dog is asleep {long}.", f"A cat is asleep {long}.")):

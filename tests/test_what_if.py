@@ -190,9 +190,9 @@ def test_edits_of_attention_by_hand():
     edits = [AttentionEdit.parse(text) for text in ("cell 0 1 2 0.5 kept", "cell 0 1 0 0.2 renormalised")]
     (changed,) = edited_attention([AttentionLinks("b", "a", values)], edits)
     assert changed[1].tolist() == pytest.approx([0.2, 0.5 / 6, 2.5 / 6]), "the row's own sum stays"
-    alike = torch.tensor([[0.1, 0.2, 0.3, 0.4]] * 6)
-    both = [edited_attention([AttentionLinks("b", "a", alike)], [AttentionEdit("permuted", seed=k)]) for k in (7, 8)]
-    assert not torch.equal(*(rows for (rows,) in both)) and len(both[0][0].unique(dim=0)) > 1, "each row by itself"
+    equal = torch.tensor([[0.1, 0.2, 0.3, 0.4]] * 6)
+    both = [edited_attention([AttentionLinks("b", "a", equal)], [AttentionEdit("permuted", seed=k)]) for k in (7, 8)]
+    assert not torch.equal(*(rows for (rows,) in both)) and len(both[0][0].unique(dim=0)) > 1, "each row separately"
     assert edited_map("uniform 0", reach=((0, 2), (1, 3))) == [[0.5, 0.5, 0.25], [pytest.approx(0.1), 0.5, 0.5]]
     for text in ATTENTION:
         edit = AttentionEdit.parse(text)

@@ -58,7 +58,7 @@ def finish(run: TrainingRun, own_words: bool) -> JsonObject:
 
 
 def _kept_weights(run: TrainingRun) -> dict[str, Tensor]:
-    """The best epoch's weights, or their mean with those of the recipe's ``init``."""
+    """The best epoch's weights, or their weighted mean with the weights of the recipe's ``init``."""
     share = run.recipe.init_share
     if not share:
         return run.best

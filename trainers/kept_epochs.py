@@ -16,7 +16,7 @@ from core.checkpoint.files import round_weights
 from core.json_types import JsonObject
 
 UNFINISHED = "epochs.unfinished"
-"""Folder of a run's epochs until it is finished: those of an older run stay until then."""
+"""Folder of a run's epochs until it is finished; an older run's epochs stay until then."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class KeptEpochs:
         shutil.rmtree(self.out / UNFINISHED / str(epoch - self.most), ignore_errors=True)
 
     def finish(self) -> None:
-        """Replaces the epochs of an older run by those of the finished one."""
+        """Replaces an older run's epochs by the finished run's."""
         shutil.rmtree(self.out / FOLDER, ignore_errors=True)
         if (self.out / UNFINISHED).is_dir():
             (self.out / UNFINISHED).replace(self.out / FOLDER)

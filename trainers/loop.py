@@ -152,7 +152,7 @@ class TrainingRun:
         self.progress = Progress(self.fingerprint(self.precision))
         most = self.options.keep_epochs
         if most and (isinstance(self.average, TrainedWords) or self.words is not default_table()):
-            most = 0  # a table of its own for each epoch would take many times the weights
+            most = 0  # a word table per epoch would take many times the weights' space
         self.kept_epochs = KeptEpochs(self.options.out, most)
         total = functools.partial(self.fabric.all_reduce, reduce_op="sum")
         self.row_chances = RowChances(self.options.out, data, recipe.labels, total, device)

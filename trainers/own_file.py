@@ -68,7 +68,7 @@ def check(args: argparse.Namespace, recipe: str) -> None:
 def of_file(args: argparse.Namespace, base: str = "", architecture: str = "", changes: Sequence[str] = ()) -> Recipe:
     """The recipe for the file in ``args``, for a model that starts from the checkpoint ``base``, or for a new one of
     this ``architecture``. Prints what it found. Raises DataError for a file that cannot be read, and RunError with all
-    reasons why nobody can train on it."""
+    reasons why a model cannot be trained on it."""
     picked, counts_as = columns(args.columns), _one_class_each(mapped(args.counts_as))
     dataset = _rows(args.file, picked, counts_as, args.rows)
     classes = _classes(dataset, counts_as)
@@ -159,7 +159,7 @@ def _unusable(dataset: Dataset, classes: Mapping[str, int]) -> Iterator[str]:
     elif graded(labels) or (all(map(is_number, labels)) and len(labels) > 20):
         yield (
             f"the labels of {dataset.name} are numbers such as {labels[len(labels) // 2]}, and models here learn "
-            "classes: give each range of numbers a name in a column of its own, and pick it as the label"
+            "classes: add a column that names a class for each range of numbers, and pick it as the label"
         )
     elif 2 * len(classes) > len(dataset.rows) and len(dataset.rows) > 4:
         yield (
@@ -239,7 +239,7 @@ def _model(base: str, card: JsonMapping, architecture: str, same: bool) -> JsonO
 
 
 def _schedule(rows: int) -> JsonObject:
-    """Batches, epochs and warm-up for so many training rows."""
+    """Batch size, epochs and warm-up for this number of training rows."""
     batch = next((size for most, size in BATCHES if rows < most), 64)
     steps = -(-rows // batch)
     epochs = min(MOST_EPOCHS, max(FEWEST_EPOCHS, round(STEPS / steps)))

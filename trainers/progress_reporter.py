@@ -46,7 +46,7 @@ class ProgressReporter:
         self._lock.release()
 
     def report(self, progress: Progress, epochs: int, steps: int, seconds: float) -> None:
-        """Writes the progress after so many ``seconds``, unless it was just written. Raises StopAskedError or
+        """Writes the progress after ``seconds`` of training, unless it was just written. Raises StopAskedError or
         ServerGoneError if the training must end."""
         if os.getppid() != self.server:
             raise ServerGoneError

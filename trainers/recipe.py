@@ -74,7 +74,7 @@ class Recipe:
     init_share: float = setting(0.0, least=0, below=1)
     """Share of ``init``'s weights in the weights that are kept, which are their weighted mean with the trained ones
     (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 4): a second stage on few kinds of pairs
-    then loses less of what the first one learnt. The dev scores by epoch are those of the trained weights alone."""
+    then loses less of what the first one learnt. The dev scores by epoch are of the trained weights alone."""
     licence: str = "not stated"
     """Licence of the trained weights."""
     notes: str = ""
@@ -243,7 +243,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
 
 def _with_its_model(path: Path) -> JsonObject:
-    """The keys of a recipe, merged over those of the recipe it is ``like``."""
+    """The keys of a recipe, which override the keys of the recipe named in ``like``."""
     values = _keys(path)
     like = values.pop("like", None)
     if like is None:

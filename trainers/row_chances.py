@@ -66,8 +66,8 @@ class RowChances:
         return self.reduce(self.now.clone())
 
     def resume(self, state: Tensor | None, *, first: bool) -> None:
-        """Goes on from a saved state; ``first``: whether this is the process that has it. A state from before there
-        was this record leaves the epoch's earlier rows unknown."""
+        """Continues from a saved state; ``first``: whether this process takes it over. With a state saved by a version
+        without this record (None), the epoch's earlier rows stay unknown."""
         self.now.fill_(torch.nan) if state is None else self.now.copy_(state if first else torch.zeros_like(state))
 
     def clear(self) -> None:
@@ -75,7 +75,7 @@ class RowChances:
         shutil.rmtree(self.out / UNFINISHED, ignore_errors=True)
 
     def finish(self, epochs: int) -> None:
-        """Writes the file of the finished run, with so many epochs. Raises FileError."""
+        """Writes the file of the finished run of ``epochs`` epochs. Raises FileError."""
         files = [self.out / UNFINISHED / f"{epoch + 1}.safetensors" for epoch in range(epochs)]
         known = [load_file(file)["chances"] for file in files if file.is_file()]
         chances = np.array(known, dtype=np.float16).reshape(len(known), int((self.data.train.labels >= 0).sum()))

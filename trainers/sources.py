@@ -56,7 +56,7 @@ class DataSource:
     def problems(self, classes: Sequence[str]) -> Iterator[str]:
         """What is wrong with ``columns`` and ``counts_as`` in a recipe with these classes."""
         yield from (
-            f"columns.{part} is no part of a row{hint(part, PARTS)}"
+            f"columns.{part} is not a part of a row{hint(part, PARTS)}"
             for part in self.columns
             if part.lower() not in PARTS
         )

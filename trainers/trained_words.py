@@ -1,7 +1,7 @@
 """Word vectors trained together with the model.
 
 Either all vectors, from random initialisation as in Shen et al. (2018, section 4) for documents (``train_words`` in a
-recipe); or those of frequent training words, starting from the table (``tune_words``).
+recipe); or only the vectors of frequent training words, starting from the table (``tune_words``).
 
 Usually the trainer passes vectors to a model; here it passes word ids, and the optimizer, the running mean, the saved
 state and other processes treat the vectors like all other weights.

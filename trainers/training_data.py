@@ -128,8 +128,8 @@ def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tens
 def read_all(
     recipe: Recipe, folder: Path, rows_of: RowsOf | None = None, limit: int = 0
 ) -> Iterator[tuple[DataSource, Dataset]]:
-    """Each source of a recipe with its rows, whose labels are the recipe's classes. ``limit``: samples so many rows of
-    each. Raises DataError with the problems of all sources before the first one is yielded."""
+    """Each source of a recipe with its rows, whose labels are the recipe's classes. ``limit``: the sample size per
+    source. Raises DataError with the problems of all sources before the first one is yielded."""
     found, wrong = list[tuple[DataSource, Dataset]](), list[str]()
     for source in recipe.sources:
         asked = dataclasses.replace(source.naming(recipe.labels), rows=limit or source.rows)

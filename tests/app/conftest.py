@@ -183,8 +183,8 @@ def with_values(tmp_path: Path, run_script: Callable[[str], str]) -> Callable[..
 
 @pytest.fixture
 def own_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A desk without runs, and no other database or data. Without the shipped models: a page looks several times for
-    those of a run among all cards, which were up to two fifths of its processor time."""
+    """A desk without runs, and no other database or data. Without the shipped models: a page searches all cards several
+    times for a run's models, which took up to two fifths of its processor time."""
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
     monkeypatch.delenv("PAIRLENS_DB", raising=False)

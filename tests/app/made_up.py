@@ -19,7 +19,7 @@ class WordLength(Record, kind="word_length"):
 
 @dataclass(frozen=True)
 class Faulty(Record, kind="faulty"):
-    """A record whose panel fails at a moment (tests/app/more_panels/faulty)."""
+    """A record whose panel fails at a chosen stage (tests/app/more_panels/faulty)."""
 
     name: str
     at: str

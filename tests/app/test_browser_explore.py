@@ -80,7 +80,7 @@ def test_all_ribbons_stay_readable_when_a_word_is_selected_and_a_rescaled_matrix
     for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(17, 22, 28)")):
         page.emulate_media(color_scheme=scheme)
         expect(app).to_have_css("background-color", paper)
-        # A ribbon that is just being drawn anew has no colour.
+        # A ribbon has no colour while it is being redrawn.
         stroke, _ = wait_until(page, lambda page: others.first.evaluate(STROKE), lambda found: found[1] == "1")
         assert contrast(hexadecimal(stroke), hexadecimal(paper)) >= 3
 

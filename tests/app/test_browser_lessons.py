@@ -129,8 +129,8 @@ PLACES = """(picture, [times, cells]) => {
   return [copies.map((copy) => copy.textContent), places, cells
     .map((name) => middle(picture.querySelector(`.cell[data-of="${name}"]`)))];
 }"""
-"""The numbers that travel to the next step's cells, their middles after so many milliseconds, and those of some cells:
-at once, since the movement ends and the server's answer draws the step anew."""
+"""The numbers that travel to the next step's cells, their centres after the given milliseconds, and the centres of some
+cells. All in one call, since the animation ends and the server's answer redraws the step."""
 
 
 def test_numbers_travel_from_their_cells_to_the_one_that_they_make(open_page):
@@ -217,7 +217,7 @@ def test_a_handout_is_one_page_on_which_nothing_is_cut(browser):
             head, body = handout(lesson, evaluated, {}, blanks).split("<body>")
             printed.setdefault(head[head.index("<style>") :], []).append(body.removesuffix("</body></html>"))
     right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
-    for head, bodies in printed.items():  # as printing takes its time each time, those of one style at once
+    for head, bodies in printed.items():  # printing is slow, so pages of one style are printed together
         pages = "".join(f'<div style="break-before: page">{body}</div>' for body in bodies)
         page.set_content(f"<!DOCTYPE html><html><head>{head}<body>{pages}")
         assert len(re.findall(rb"/Type */Page\b", page.pdf(prefer_css_page_size=True))) == len(bodies)

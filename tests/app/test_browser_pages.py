@@ -58,7 +58,7 @@ def desk(tmp_path_factory):
 
 
 def fits(page):
-    """Wait until the page is no wider than its frame: during a redraw it may be."""
+    """Wait until the page fits its frame, which it may not during a redraw."""
     page.wait_for_function(
         """() => { const main = document.querySelector("[data-testid=stMain]");
                    return main.scrollWidth <= main.clientWidth; }"""
@@ -66,7 +66,7 @@ def fits(page):
 
 
 def is_not_squeezed(page, path):
-    """Large type on a small projector; figures are drawn anew for a smaller screen."""
+    """Large type on a small projector; figures are redrawn for a smaller screen."""
     wide = "node => node.getBoundingClientRect().width"
     selector, seen, wanted = {
         "/": (".matrix", wide, lambda width: width > 450),
@@ -167,7 +167,7 @@ def test_all_pages_work_with_only_the_keyboard_and_show_the_focus(open_page):
 
     def reach(target, key="Tab"):
         come_to_rest(page)
-        node = target.element_handle()  # once: to find it by its role and name takes as long as several keys
+        node = target.element_handle()  # once: finding it by role and name takes as long as several key presses
         for _ in range(80):
             seen, there, stands = node.evaluate(LOOKS)
             unmarked.add(seen)

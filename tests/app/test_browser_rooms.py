@@ -18,14 +18,14 @@ pytestmark = pytest.mark.browser
 PAIR = {"model": "test-light", "first": "a dog is outside", "second": "the cat is cold"}
 OTHERS = ("a man is outside", "the toy is cold", "a dog is playing", "the snow is <b>outside</b>", "no man is cold")
 FOOLING = 3
-"""Phones whose pair fools the model; that of the fourth does not, and the fifth sends none."""
+"""Number of phones whose pair fools the model; the fourth phone's pair does not, and the fifth sends none."""
 SMALL = """() => [...document.querySelectorAll("button, input:not([type=radio]), textarea, .option")]
   .filter((part) => part.offsetParent && part.getBoundingClientRect().height < 44).map((part) => part.outerHTML)"""
 
 
 @pytest.fixture
 def phones(browser, server):
-    """Five phones, each a browser of its own; nothing may leave this machine or fail in a script."""
+    """Five phones, each a separate browser; no request may leave this machine, and no script may fail."""
     wrong, pages = [], []
     for number in range(5):
         context = browser.new_context(

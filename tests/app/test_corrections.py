@@ -1,4 +1,4 @@
-"""Explore: a verdict is corrected, the model adapted to it, and the page says what that changed."""
+"""Explore: a verdict is corrected, the model adapted to it, and the page shows the changes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monk
     )
     stranger = open_view("explore", model="test-light")
     assert not any("corrections" in option for box in stranger.selectbox for option in box.options)
-    # So does a saved page: its file is no link, and this session has not heard of the model.
+    # So does a saved page: its file does not share the model as a link does, and this session does not know the model.
     open_file(stranger, ExploreState(model=name, texts=(Pair("a dog", "a cat"),)).to_file().encode())
     assert not stranger.exception and query(stranger)["model"] == name and not drawn(stranger)["notices"]
     compared = open_view("compare", **{"model": "test-light", "with": name})
@@ -152,7 +152,7 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
     assert read_uploaded("../mi\0ne .csv", to_csv(WRONG[:2]).encode()) == WRONG[:2]
     with pytest.raises(DataError):
         read_uploaded("mine.csv", b"\x00")
-    # A spreadsheet's spelling of a class, spaces, headers of its own, and the same pair twice.
+    # A spreadsheet's spelling of a class, spaces, other headers, and the same pair twice.
     names = {"0": "not an answer", "1": "An answer"}
     sheet = (
         "Asked;Replied;Right\n" + 'Who ""came""; then?;Ann  came then;an Answer\nWho went home?;Bob went home;0\n' * 4
@@ -241,7 +241,7 @@ def test_a_model_is_saved_for_all_and_only_its_maker_renames_or_deletes_it(adapt
     box.set_value("<i>Mine</i>")
     button(other, "Rename").click().run()
     assert not other.exception and load_named("my-model").card["title"] == "<i>Mine</i>"
-    assert other.selectbox[0].proto.id != models, "the browser would send the old title, which is no choice any more"
+    assert other.selectbox[0].proto.id != models, "the browser would send the old title, which is gone"
     button(other, "Delete it for everybody").click().run()
     assert not other.exception and "my-model" not in available()
 
@@ -267,4 +267,4 @@ def test_a_corrected_text_is_called_a_text_and_its_class_by_its_name(own_desk, t
     assert link == "Compare both on this text"
     card = open_view("models", model=name)
     assert "1 text (very positive 1)" in str([lines_of(table) for table in card.table])
-    assert not card.exception and "cannot be read" not in texts(card), "its pairs are no table of results"
+    assert not card.exception and "cannot be read" not in texts(card), "its pairs are not a table of results"

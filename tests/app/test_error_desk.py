@@ -52,7 +52,7 @@ def test_the_line_on_a_run_says_how_many_rows_are_scored():
     assert said(["a", "b"], [1, 1]) == "x.csv: 2 rows"
     assert said(["a", "", "b"], [1, 0, 1]) == "x.csv: 3 rows · 2 of 3 rows have a label"
     assert said(["a", "c", "b"], [1, 0, 1]) == "x.csv: 3 rows · 2 of them scored"
-    assert said(["1.5", "2"], [0, 0], labelled=False) == "x.csv: 2 rows", "grades are not scored one by one"
+    assert said(["1.5", "2"], [0, 0], labelled=False) == "x.csv: 2 rows", "grades have no score per row"
 
 
 def test_bins_of_labels_that_several_classes_count_as_have_no_filter(tmp_path):

@@ -1,4 +1,4 @@
-"""The Error desk's offer for classes that no model has: divide, adapt, test, and what stands beside the score."""
+"""The Error desk's offer for classes that no model has: divide, adapt, test, and simpler models for comparison."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     (left,) = training.unfinished("login Ann")
     assert (left.name, left.title, left.epochs) == (job.plan.name, "Tiny, events", 1) and not store.runs()
     assert training.resumed(left.name).plan == job.plan
-    # Another server, or this one after a restart, shows it to its maker, who goes on.
+    # Another server, or this one after a restart, shows it to its maker, who resumes it.
     assert not training.unfinished("login Bob")
     assert "is unfinished" not in " ".join(sentences(open_view("error_desk")))
     monkeypatch.setattr(own_models, "maker", lambda: "login Ann")
@@ -381,7 +381,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     with pytest.raises(DeskError, match="not here any more"):
         training.resumed(left.name)
     assert not training.unfinished("login Ann") and not none.plan.folder.exists() and not TRAININGS.jobs()
-    # One that is queued is nobody's to resume until its server ends; then it is, and cancelled it leaves nothing.
+    # A queued training cannot be resumed until its server ends; then it can, and cancelling it leaves nothing behind.
     queued = training.training(training.plan_for(dataset, divided, tiny, card, {}, "login Ann"))
     with pytest.raises(DeskError, match="is queued or being trained already"):
         training.training(queued.plan)

@@ -177,7 +177,7 @@ def test_whoever_made_a_run_may_delete_it(tmp_path, monkeypatch, checkpoints):
     button(app, "Delete the run of taxi\\.tsv").click().run()
     assert not app.exception and not store.has_run(file) and not [*(tmp_path / "desk/runs").iterdir()]
     assert any("run of taxi.tsv is deleted" in sentence for sentence in sentences(app))
-    # A run without a name belongs to nobody, even if an earlier one had one; an upload's belongs to its uploader.
+    # A run without a name has no owner, even if an earlier run had one; an uploaded file's run belongs to its uploader.
     keep(made_up_run(tmp_path))
     Annotations(open_database()).made("", file)
     model = ONE

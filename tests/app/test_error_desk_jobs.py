@@ -121,7 +121,7 @@ def test_a_job_says_how_long_its_rows_take_and_what_comes_after_them():
     assert _progress(job) == "fitting"
     job._step_began -= 60
     job.step("fitting")
-    assert _progress(job) == "fitting, 60 s so far", "nothing else would show that it goes on"
+    assert _progress(job) == "fitting, 60 s so far", "nothing else would show that the job is still running"
     job.then = ""
     job.step("")
     assert _progress(job).endswith("rows a second, 10 s left")

@@ -131,9 +131,7 @@ def test_a_class_is_renamed_while_another_page_labels_and_deals_are_kept(tickets
     model = predictions("one", [[0.6, 0.4]] * 4, ONE, ("bug", "wish"))
     run_folder.save(tickets, (model,), store.folder_of(file))
     bob.run()
-    assert not bob.exception and query(bob)["models"] == ONE[:16], (
-        "the page goes on when somebody has predicted the file"
-    )
+    assert not bob.exception and query(bob)["models"] == ONE[:16], "the page continues once the file has been predicted"
     assert "You labelled 0 of 2 rows" in texts(bob)
 
 

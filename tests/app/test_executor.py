@@ -299,7 +299,7 @@ def test_only_a_client_that_has_used_twice_as_much_gives_up_the_youngest_of_its_
             assert executor._replaces_another(_Work("asks", Steps(1), Lane.LONG, 0, "asks")) == given
         assert [work.postponed for work in held] == [False, given]
         held[1].postponed = held[1].replaced = False
-    assert not executor._replaces_another(_Work("asks", Steps(1), Lane.FIRST, 0, "asks")), "it has a lane of its own"
+    assert not executor._replaces_another(_Work("asks", Steps(1), Lane.FIRST, 0, "asks")), "it is in another lane"
 
 
 def test_a_client_has_a_few_open_requests_of_either_kind():

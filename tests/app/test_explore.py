@@ -18,7 +18,7 @@ def explore(file="explore", **parameters):
 
 
 def won_filters(data):
-    """The answer with what won the filters, as their panel asks for it."""
+    """The answer with the words that won the filters, as their panel requests it."""
     return answered("explain", **data["why"]["shown"], records=["filter_provenance", "filter_products"])
 
 

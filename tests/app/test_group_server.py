@@ -283,7 +283,7 @@ def pressed(page, tag):
 def test_six_visitors_and_two_browsers_survive_a_killed_server(group, browser, monkeypatch):
     """Both servers have visitors; one is killed after a mark and a label that it acknowledged, while tags by click, by
     key and in bulk, “Done”, a note and a label are on their way to it. Its visitors and its browsers reopen from their
-    addresses on the other, which knows the mark and the label and says what was not saved."""
+    addresses on the other, which knows the mark and the label and lists the changes that were not saved."""
     monkeypatch.setenv("PAIRLENS_DB", group.settings["PAIRLENS_DB"])
     annotations, texts = Annotations(open_database()), list(itertools.islice(pairs(), VISITORS))
 

@@ -147,7 +147,8 @@ def test_steps_of_what_if_follow_the_first_verdict(called, said):
     assert [step["follows"] for step in drawn["steps"]] == [0.7, 0.3] and drawn["followed"] == "entailment"
     assert drawn["steps"][0]["change"] is None and drawn["steps"][1]["change"] == pytest.approx(-0.4)
     assert [(one["number"], one["rows"]) for one in drawn["maps"]] == [(0, "hypothesis")]
-    alike = replace(explanation.find(AttentionMap), scores=())
+    unscored = replace(explanation.find(AttentionMap), scores=())
     assert (
-        called(PANELS / "what_if/what_if.js", "whatIfOf", replace(explanation, evidence=(alike,)), page)["maps"] == []
+        called(PANELS / "what_if/what_if.js", "whatIfOf", replace(explanation, evidence=(unscored,)), page)["maps"]
+        == []
     )

@@ -213,8 +213,8 @@ def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
         for words, side, kept in sides:
             phrases = [side.phrases[index] for index in kept]
             told = first(round(phrase.score, 5) for phrase in phrases)
-            alike = [phrase.span for phrase in phrases if round(phrase.score, 5) == told]
-            longest = [words.words(span) for span in alike if span[1] - span[0] == max(e - s for s, e in alike)]
+            tied = [phrase.span for phrase in phrases if round(phrase.score, 5) == told]
+            longest = [words.words(span) for span in tied if span[1] - span[0] == max(e - s for s, e in tied)]
             assert any(f"“\u2068{one}\u2069”" in text for one in longest), pooling
 
 

@@ -42,7 +42,7 @@ _FOLDERS = tempfile.TemporaryDirectory()
 
 
 def stored(dataset, models):
-    """The run of these predictions, in a folder of its own."""
+    """The run of these predictions, in a new folder."""
     folder = Path(tempfile.mkdtemp(dir=_FOLDERS.name))
     run_folder.save(dataset, models, folder)
     return run_folder.load(folder)

@@ -192,7 +192,7 @@ def test_what_corrections_change_is_counted_pair_by_pair(monkeypatch):
     monkeypatch.setattr(what_changed, "tested", lambda base: ())
     both = [Examples.of(base, PAIRS[:1], [label]) for label in ("neutral", "contradiction")]
     chosen = [what_changed.fitted(base, one, 0.1).linear.logits(one.features).argmax() for one in both]
-    assert [base.labels[at] for at in chosen] == ["neutral", "contradiction"], "each has a fit of its own"
+    assert [base.labels[at] for at in chosen] == ["neutral", "contradiction"], "each is fitted separately"
 
 
 def test_a_pull_that_learns_too_little_names_one_that_learns_more():

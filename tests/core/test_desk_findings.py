@@ -1,4 +1,4 @@
-"""Findings: their numbers are those of the rows that their filters keep."""
+"""Findings: their numbers match the rows that their filters keep."""
 
 import re
 from dataclasses import replace

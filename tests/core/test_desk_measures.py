@@ -186,7 +186,7 @@ def test_grades_are_correlated_with_a_models_one_output(tmp_path):
     known, given = graded.grades(0)
     assert known.tolist() == [1, 2.5, 4, 5, 0.5] and 9 not in given
     assert graded.grades(0, np.arange(6) < 3)[0].tolist() == [1, 2.5]
-    assert graded.grades(1) is None and run.grades(0) is None, "three classes are no score"
+    assert graded.grades(1) is None and run.grades(0) is None, "three classes do not make a score"
     (_, pearson, low, high), (_, spearman, *_) = charts.correlation("one", known, given).lines
     assert charts.headline(graded, 0).startswith(f"Pearson r {pearson} ({low} – {high}), Spearman ρ {spearman} (")
     assert float(pearson) == pytest.approx(pearsonr(known, np.delete(scores[:, 0], 2)).statistic, abs=1e-3)
@@ -195,7 +195,7 @@ def test_grades_are_correlated_with_a_models_one_output(tmp_path):
 
 
 def test_answers_to_questions_are_ranked_within_theirs_and_rows_without_a_label_count_nowhere():
-    """By hand: A ranks the right answer first and second, B second twice; nobody can rank c, which has none."""
+    """By hand: A ranks the right answer first and second, B second twice; c has no right answer and no rank."""
     given = (  # question, label, A's and B's probability that it is an answer
         ("b", None, 0.99, 0.0), ("a", "1", 0.9, 0.4), ("a", "0", 0.5, 0.6), ("b", "0", 0.8, 0.7), ("b", "1", 0.3, 0.2),
         ("a", "0", 0.1, 0.1), ("c", "0", 0.4, 0.9),

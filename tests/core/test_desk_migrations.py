@@ -26,7 +26,7 @@ revision, down_revision = "later", "rooms"
 def upgrade():
     op.create_table("reader", sa.Column("id", sa.Integer, primary_key=True), sa.Column("name", sa.Text))
     op.execute("INSERT INTO reader SELECT id, name FROM annotator")
-    with op.batch_alter_table("annotator") as table:  # which SQLite makes anew, although events refer to it
+    with op.batch_alter_table("annotator") as table:  # which SQLite recreates, although events refer to it
         table.add_column(sa.Column("team", sa.Text, nullable=False, server_default="none"))
 """
 

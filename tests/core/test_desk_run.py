@@ -89,10 +89,10 @@ def test_every_row_has_a_key_of_its_own(run):
 def test_rows_are_found_although_names_repeat_or_have_the_same_hash(monkeypatch):
     assert distinct(["a", "b", "a", "a#2", "a"]) == ["a", "b", "a#2'", "a#2", "a#3"]
     keys = [f"{n * 7 % 40}" for n in range(40)]
-    for hashed, alike in ((hash, True), (lambda key: int(key) % 3 - 1, False)):
+    for hashed, unique in ((hash, True), (lambda key: int(key) % 3 - 1, False)):
         monkeypatch.setattr(row_index, "hash", hashed, raising=False)
         index = RowIndex.of(keys)
-        assert index.unique is alike
+        assert index.unique is unique
         found = index.places(["13", "5", "41", "5", "9", "2"])
         assert [*found.items()] == [(key, n) for n, key in enumerate(keys) if key in ("13", "5", "9", "2")]
 

@@ -66,7 +66,7 @@ def test_annotations_move_to_a_changed_file_and_to_another_desk(tmp_path, monkey
     again = transfer.bring_in(other, "Dan", run, transfer.from_text(saved), BY_ID)
     assert (again.marks, again.kept) == (0, 1) and Annotations(other).state(file).row("1e").labels["Ann"] == "neutral"
     event = Annotations(other).history(file, "1n")[-1]
-    assert event.author == "Dan", "the log says who brought it in"
+    assert event.author == "Dan", "the log names the importer"
 
 
 def test_rows_of_the_same_texts_are_matched_in_order(tmp_path):

@@ -298,7 +298,7 @@ def test_a_copy_with_other_line_ends_is_the_same_data_set(tmp_path):
     assert one.sha256 == other.sha256 and one.rows == other.rows
     assert {survey(path) for path in copies.values()} == {(one.sha256, 4)}
     assert {checksum(path) for path in copies.values()} == {one.sha256}
-    packed = tmp_path / "packed.tsv.gz"  # carriage returns among compressed bytes are no line ends
+    packed = tmp_path / "packed.tsv.gz"  # carriage returns among compressed bytes do not end lines
     packed.write_bytes(gzip.compress(text.encode(), mtime=0x0D0D0D0D))
     assert read(packed).sha256 == checksum(packed) == hashlib.sha256(packed.read_bytes()).hexdigest()
     (tmp_path / "other.tsv").write_text(text + "A man swims.\tHe sings.\tneutral\n")
@@ -311,7 +311,7 @@ def test_the_texts_of_a_file_without_labels_are_guessed():
     assert Seen(("case", "report", "reply"), rows=rows).guess() == texts | {"id": "case"}
     assert Seen(("case", "report", "reply", "score"), rows=tuple((*row, row[0]) for row in rows)).guess() == texts
     topics = tuple((*row[1:], "topic" + "x" * n) for n, row in enumerate(rows))
-    assert Seen(("report", "reply", "topic"), rows=topics).guess() == texts, "many classes are no ids"
+    assert Seen(("report", "reply", "topic"), rows=topics).guess() == texts, "many classes are not ids"
     labelled = tuple((*row, "ab"[n % 2]) for n, row in enumerate(rows))
     assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
     partly = tuple((*row, "a" if n < 4 else "") for n, row in enumerate(rows))

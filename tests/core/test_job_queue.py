@@ -88,11 +88,11 @@ def test_a_short_job_runs_beside_a_long_one_and_delays_none():
     for job in (short, shorter, longer):
         job.let_go.set()
         assert job.future.result(600) is None
-    for job in (free := Held("free")), (beside := Held("beside")):
+    for job in (free := Held("free")), (second := Held("second")):
         queue.add(job)
         assert job.works.wait(600), "a short one takes the first thread if that is free"
-    free.let_go.set(), beside.let_go.set()
-    assert free.future.result(600) is beside.future.result(600) is None
+    free.let_go.set(), second.let_go.set()
+    assert free.future.result(600) is second.future.result(600) is None
 
 
 def test_no_remaining_time_is_shown_until_it_is_known(monkeypatch):

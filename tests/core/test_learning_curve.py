@@ -1,4 +1,4 @@
-"""What stands beside an adapted model's score: simpler models, and the learning curve with its sentence."""
+"""Context for an adapted model's score: simpler models, and the learning curve with its sentence."""
 
 from __future__ import annotations
 

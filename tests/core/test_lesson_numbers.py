@@ -1,4 +1,4 @@
-"""The numbers in lessons: the slides', and those of trained models, recomputed from the equations."""
+"""The numbers in lessons: the slides' and trained models' numbers, recomputed from the equations."""
 
 import math
 from dataclasses import replace

@@ -82,7 +82,7 @@ def test_the_same_pair_from_two_phones_is_not_on_both_sides():
 def test_a_class_teaches_the_model_with_one_half_and_tests_it_on_the_other(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path))
     monkeypatch.setattr(what_changed, "SUITES", {"simple": SUITES["simple"]})  # all suites take ten seconds
-    monkeypatch.setattr(what_changed, "MOST_COST", -1)  # whatever it costs, which is told: the class sees it learn
+    monkeypatch.setattr(what_changed, "MOST_COST", -1)  # even if no pull is harmless, the class sees it learn
     model, people = load_named(NLI), ("barber", "surgeon", "clown", "priest", "judge", "thief", "farmer", "spy")
     every = [
         (f"A {one} waits outside", f"A {other} waits outside") for one in people for other in people if one < other

@@ -171,7 +171,7 @@ def test_a_pair_that_fools_the_model_counts_once_two_classmates_agree(room):
     room.check("bo", "neutral")
     assert room.checked("bo") == "two" and room.statuses()["one"] == CHECKING
     room.check("cy", "unsure")
-    assert room.checked("cy") is None, "a pair goes to two at a time, and to nobody twice"
+    assert room.checked("cy") is None, "a pair goes to two classmates at a time, and never to the same one twice"
     room.check("bo", "contradiction")
     assert room.statuses() == {"right": "right", "one": CHECKING, "two": DISPUTED}
     assert room.checked("di") == "one", "instead of the one who was not sure"

@@ -1,4 +1,4 @@
-"""Models as sentence-transformers writes them answer as that library does; other folders say what they are."""
+"""Models written by sentence-transformers answer as that library does; other folders get an error that names them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def centred(states, i, width):
 def filters(states, weights, bias, *, centred, shares=(), context=None, made_from="", compared=()):
     """A convolution: the states ``[T][G]`` that its filters ``weights [K][h·G]`` read, whether a window is named by its
     central word or by its first one, each word's part from its attentive context ``[T][K]``, each filter's shares in
-    the logits ``[K][C]``, the side that made the filters, and for each word and filter the terms of its own part."""
+    the logits ``[K][C]``, the side that made the filters, and the terms of each word's part for each filter."""
     size = len(states[0])
     split = [[row[j : j + size] for j in range(0, len(row), size)] for row in weights]
     return {"states": states, "weights": split, "bias": bias, "centred": centred, "shares": shares, "context": context,

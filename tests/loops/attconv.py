@@ -70,15 +70,15 @@ def attconv(model, first, contexts, judged, extra):
             [gated(model.unigram, side, i) + gated(model.trigram, side, i) for i in range(len(side))]
             for side in (source, focus)
         )
-    values, states, beside = {"scores": [], "weights": [], "context": []}, [], []
+    values, states, terms = {"scores": [], "weights": [], "context": []}, [], []
     for i in range(len(x)):
         z = affine(model.convolution.local, centred(beneficiary, i, model.config.width))
         if model.match is not None:
             scores = [match(model.match, source[i], state) for state in focus]
             weights = softmax(scores)
             context = scaled(weights, focus)  # equation 4
-            beside.append(matvec(model.convolution.attentive.weight, context))
-            z = add(z, beside[-1])  # equation 6
+            terms.append(matvec(model.convolution.attentive.weight, context))
+            z = add(z, terms[-1])  # equation 6
             for name, row in (("scores", scores), ("weights", weights), ("context", context)):
                 values[name].append(row)
         states.append(tanh(z))
@@ -86,7 +86,7 @@ def attconv(model, first, contexts, judged, extra):
     trace = values if model.match is not None and model.config.context != "each" else {}
     local, shares = model.convolution.local, linear_shares(model.classifier, pooled)
     made = filters(
-        beneficiary, local.weight.tolist(), local.bias.tolist(), centred=True, shares=shares, context=beside or None
+        beneficiary, local.weight.tolist(), local.bias.tolist(), centred=True, shares=shares, context=terms or None
     )
     records = {"filters": {judged: [made]}}
     if model.match is not None:

@@ -17,7 +17,7 @@ const near = (values, expected) =>
   values.forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, `${values}`));
 const places = (count) => Array.from({ length: count }, (_, i) => [i, i]);
 
-test("a difference is that of the weights, and its total variation half the sum of its parts", () => {
+test("a difference subtracts the weights, and its total variation is half the sum of its absolute cells", () => {
   const light = { weights: [[0.7, 0.3], [0.5, 0.5]] }; // prettier-ignore
   const twoSided = { weights: [[0.2, 0.2], [0.5, 0.3]], none: { weights: [0.6, 0.2] } }; // prettier-ignore
   const { weights, none, variation } = difference(light, twoSided, places(2), places(2));

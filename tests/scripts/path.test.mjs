@@ -106,7 +106,7 @@ test("a model that compares words first shows what a filter finds in the compari
   assert.deepEqual(logits.cells[1].from, [0, 1, 2, 3]);
 });
 
-test("a word without a filter of its own ends at its weights", () => {
+test("the path of a word that won no filter ends at its weights", () => {
   const [, , last, ...more] = stagesOf(
     { ...data, filters: { ...data.filters, filters: filters.slice(2) } },
     1,

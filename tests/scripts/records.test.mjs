@@ -68,7 +68,7 @@ test("a map shows what its model has, and is named only where it is an external 
   assert.equal(wordMap(map({ units: "similarity" }), "column").show, "weight");
 });
 
-test("each window is listed with the one that it looks at most, and none where nothing is alike", () => {
+test("each window is listed with the window that it attends to most, or with none if no window is similar", () => {
   const windows = map({
     units: "windows",
     of_words: false,

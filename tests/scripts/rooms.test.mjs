@@ -36,7 +36,7 @@ test("a code is read as people type and paste it", () => {
 test("phones ask every two seconds, later after failures, and never all at once", () => {
   assert.deepEqual([0, 1, 2, 3, 9].map((failures) => pause(failures, 0, 0.5)), [2000, 4000, 8000, 15000, 15000]);
   assert.deepEqual([pause(0, 0, 0), pause(0, 0, 1)].map(Math.round), [1600, 2400]);
-  assert.ok(pause(1, 12, 0) >= 12000, "no earlier than the server asks for");
+  assert.ok(pause(1, 12, 0) >= 12000, "not before the server’s Retry-After");
 });
 
 test("only another phase or round is another view", () => {
@@ -81,7 +81,7 @@ test("a pair's verdict, and what becomes of it", () => {
   assert.deepEqual([fate(sent), fate(right)], ["Two classmates check it.", ""]);
 });
 
-test("teaching is told in whole pairs", () => {
+test("the result of teaching is given in whole pairs", () => {
   assert.equal(
     taught({ taught: 1, held_back: 5, before: 0, after: 4 }),
     "The model learned from 1 pair of this class. Of 5 other pairs, which it did not see, it had 0 right before, and has 4 now.",

@@ -53,7 +53,7 @@ def test_the_command_writes_the_card_and_says_what_cannot_be_calibrated(tmp_path
     assert stored["slope"] > 0
     assert stored["log_loss"]["calibrated"] <= stored["log_loss"]["model"]
     assert str(tmp_path) not in json.dumps(stored)
-    # A ranker adapted to the same classes still ranks by the same one, and gets a calibration of its own.
+    # A ranker adapted to the same classes still ranks by the same class, and is calibrated again.
     assert main(["adapt", str(tmp_path / "ranker"), str(file), "--out", str(tmp_path / "mine")]) == 0
     before = read_card(tmp_path / "mine")
     assert ranked_by(before) == ranked_by(read_card(tmp_path / "ranker")) and "calibration" not in before

@@ -138,7 +138,7 @@ class Stand:
 
 @pytest.fixture
 def stand(monkeypatch: pytest.MonkeyPatch) -> Stand:
-    """In place of a cluster at any address."""
+    """A stand-in for a cluster at any address."""
     stand = Stand()
     for module in ("trainers.runs", "trainers.predict", "core.cluster"):  # the last one is where they import it from
         monkeypatch.setattr(f"{module}.cluster", stand.cluster)

@@ -1,4 +1,4 @@
-"""Training on a file of one's own: the recipe made from its rows, and files nobody can train on."""
+"""Training on the user's own file: the recipe made from its rows, and files that cannot be trained on."""
 
 from __future__ import annotations
 

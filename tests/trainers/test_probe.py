@@ -161,7 +161,7 @@ def test_the_other_suites_have_kinds_of_many_pairs_and_labels_that_every_model_c
         assert len(kinds) > 20 and min(kinds.values()) >= 17
     scale = SUITES["structure"].scale(("neutral", "entailment", "contradiction"))
     assert -1 not in scale.of([row.label for row in structure])
-    # Neutral and contradiction count together: .3 + .3 against .4 is no entailment.
+    # Neutral and contradiction count together: .3 + .3 against .4 means not entailment.
     answers = scale.sums(torch.tensor([[0.3, 0.4, 0.3], [0.2, 0.6, 0.2]]).numpy()).argmax(1)
     assert [scale.names[best] for best in answers] == ["non-entailment", "entailment"]
 

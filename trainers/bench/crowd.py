@@ -26,9 +26,9 @@ SECONDS, QUICK_SECONDS = 60.0, 15.0
 
 
 def crowd(quick: bool, script: Path = APP) -> list[Measurement]:
-    """The longest time for a newcomer's preview over HTTP, and until Explore shows a newcomer's verdict and that of a
-    visitor who enters another pair, while 20 clients have two requests for the word effects of 150 + 150 words open
-    each; and how much the server's memory grows meanwhile."""
+    """The longest times until a new visitor has the preview over HTTP, until Explore shows their verdict, and until it
+    shows the verdict of a visitor who enters another pair, while 20 clients each have two requests open for the word
+    effects of 150 + 150 words; and how much the server's memory grows meanwhile."""
     texts, seconds = pairs(), QUICK_SECONDS if quick else SECONDS
     with tempfile.TemporaryDirectory() as folder, server(script, PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
         probes = _Probes(own.address, texts)

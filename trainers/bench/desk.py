@@ -160,7 +160,7 @@ def _labelling(browser: Browser, folder: Path) -> list[Measurement]:
         page.get_by_text("Suggest the next row", exact=True).wait_for(timeout=600_000)
         taken = list[float]()
         for at in range(LABELS):
-            page.wait_for_timeout(1000)  # as a person reads the row
+            page.wait_for_timeout(1000)  # time to read the row
             before, began = row.inner_text(), time.perf_counter()
             page.keyboard.press(str(1 + at % len(run.models[0].labels)))
             while row.inner_text() == before:

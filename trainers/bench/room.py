@@ -97,7 +97,7 @@ class _Connection:
 
 
 class _Phone:
-    """A phone that has joined: it asks for the state, and does what a student does in the round."""
+    """A phone that has joined: it polls the state and acts like a student in the round."""
 
     def __init__(self, address: str, code: str, number: int, texts: Iterator[tuple[str, str]]) -> None:
         path = f"/room/{code}"
@@ -169,7 +169,7 @@ class _Phone:
         return None
 
     async def flood(self, timings: Timings, until: float) -> None:
-        """Sends pairs and asks for the state as fast as answers come."""
+        """Sends pairs and polls the state as fast as answers arrive."""
 
         async def hammer(connection: _Connection) -> None:
             connection.cookie = self._polls.cookie
@@ -236,9 +236,10 @@ async def _lesson(own: StartedApp, visitor: Visitor, lecturer: Lecturer, seconds
 
 
 def room(quick: bool) -> list[Measurement]:
-    """The 95th percentiles of a verdict, of its sentence and of a guess for a hundred phones, which ask for the state
-    every two seconds and send a pair every ten; the longest wait of the lecturer's page, the server's memory, and all
-    of this while one more phone floods the server. In a new SQLite file, unless :data:`DATABASE` names a database."""
+    """The 95th percentiles of the times of a verdict, its sentence and a guess for a hundred phones, which poll the
+    state every two seconds and send a pair every ten; the longest wait of the lecturer's page, and the server's memory;
+    and all of this while one more phone floods the server. In a new SQLite file, unless :data:`DATABASE` names a
+    database."""
     seconds = QUICK_SECONDS if quick else SECONDS
     with tempfile.TemporaryDirectory() as folder:
         database = os.environ.get(DATABASE) or f"sqlite:///{folder}/desk.sqlite3"

@@ -46,7 +46,7 @@ def headers_of(address: str) -> dict[str, str]:
 
 @contextmanager
 def asked(address: str, kind: str, body: JsonObject, headers: Mapping[str, str]) -> Iterator[http.client.HTTPResponse]:
-    """The response to a request, whose connection is closed afterwards. Raises RunError if there is no response."""
+    """The response to a request, whose connection is closed afterwards. Raises RunError if none arrives."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)
     try:
         connection.request("POST", f"/api/{kind}", json.dumps(body), {**headers})

@@ -92,7 +92,7 @@ def finished(drawn: random.Random, label: str, *sides: str) -> MadePair:
 
 def filled(form: str, words: Fillers) -> str | None:
     """A sentence with its placeholders filled: ``{a x}`` with its article, ``{A x}`` with the sampled one, ``{x s}`` in
-    the plural, ``{#n}`` in digits; None if there is no word for one of them."""
+    the plural, ``{#n}`` in digits; None if one of them has no word."""
 
     def put(match: re.Match[str]) -> str:
         key = match[1]

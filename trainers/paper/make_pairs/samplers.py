@@ -48,7 +48,7 @@ SWAPS = {"a": "b", "b": "a", "more": "less", "less": "more", "here": "there", "t
 
 @functools.cache
 def uncounted() -> frozenset[str]:
-    """Words without "a": those of mass and plural nouns, unless a count noun has the same form."""
+    """Words without "a": mass and plural nouns, unless a count noun has the same form."""
     lists = word_groups()
     counted = {word for group in lists["count"].values() for word in group["words"]}
     others = (group for kind in ("plural", "mass") for group in lists[kind].values())
