@@ -29,7 +29,7 @@ JOB, COMPARISON = "desk adaptation", "desk comparison of readers"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
 _CLASSIFIER, _ALL = "Its classifier only", "All its weights"
 _MANY = 20_000
-"""Rows to learn from that take minutes to read."""
+"""Number of training rows from which reading them takes minutes."""
 _READERS = 3
 """Maximum number of models to compare."""
 _NAMED = 8
@@ -37,8 +37,8 @@ _NAMED = 8
 
 
 def finish() -> None:
-    """Once an adaptation of this session has ended: opens its run, and lists the model for this session; or says why
-    there is none."""
+    """Once this session's adaptation has ended: opens its run and lists the model for this session, or shows the
+    error."""
     job: Job | None = st.session_state.get(JOB)
     kept = "The adaptation was cancelled; nothing of it is kept."
     if isinstance(job, TrainingJob) and job.finished:
@@ -54,8 +54,8 @@ def finish() -> None:
 
 
 def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
-    """The user's choice to adapt a model to a file, not to predict it; the default for classes that no model has, and
-    for a file whose labels were corrected. There is none without labels."""
+    """Whether the user chose to adapt a model to a file instead of predicting it; the default for classes that no model
+    has, and for a file with corrected labels. Not offered without labels."""
     if not dataset.labels:
         return False
     new = new_classes(dataset, cards) or any(row.columns.get(CORRECTED_BY) for row in dataset.rows)
@@ -69,7 +69,7 @@ def chosen(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
 
 
 def new_classes(dataset: Dataset, cards: Mapping[str, Card]) -> bool:
-    """Whether no model has the classes of the file's labels, nor classes of their meaning."""
+    """Whether no model has the classes of the file's labels, nor classes with the same meanings."""
     labels = dataset.labels
 
     def strange(card: Card) -> bool:
@@ -92,7 +92,7 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
     page_style.notice(once("desk division remarks", dataset.sha256, lambda: remarks(dataset, divided)))
     all_weights = _what_learns(cards, len(divided.train))
     suited = {name: card for name, card in cards.items() if not all_weights or training.suits(card)}
-    # A model of answer selection ranks a question's answers better than one of entailment.
+    # An answer selection model ranks a question's answers better than an entailment model.
     rankers = [name for name, card in suited.items() if card["task"] == ANSWERS][: int(dataset.ranking)]
     suggested = [*rankers, *(name for name in SUGGESTED if name in suited)]
     names = [*suggested, *(name for name in suited if name not in suggested)]
@@ -129,8 +129,8 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
 
 
 def _what_learns(cards: Mapping[str, Card], rows: int) -> bool:
-    """The user's choice to train all weights with these ``rows``, not only the classifier; false where nothing can be
-    trained, with the reason if packages are missing."""
+    """Whether the user chose to train all weights on these ``rows``, not only the classifier; false where nothing can
+    be trained, with a note if packages are missing."""
     if not any(map(training.suits, cards.values())):
         return False
     if not trainer.installed():

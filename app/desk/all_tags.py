@@ -143,7 +143,7 @@ def deal(opened: OpenRun) -> None:
 
 
 def names_in(text: str) -> list[str]:
-    """Names separated by commas; or by semicolons, if there are any, because a name may have a comma."""
+    """Names separated by commas; or by semicolons if the text has any, because a name may contain a comma."""
     parts = text.split(";" if ";" in text else ",")
     return list(dict.fromkeys(name for part in parts if (name := clean(part))))
 

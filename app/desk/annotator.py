@@ -35,7 +35,8 @@ def name() -> str:
 
 
 def claim(file: str) -> None:
-    """Stores the visitor's name with the run of a file that they are about to make, unless there is one."""
+    """Stores the visitor's name as the maker of the run that they are about to start for a file, unless that run
+    exists."""
     if not store.has_run(file):
         Annotations(database()).made(name(), file)
 

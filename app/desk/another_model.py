@@ -36,7 +36,7 @@ def view(opened: OpenRun) -> None:
 
 
 def others(run: Run) -> dict[str, str]:
-    """The titles, by name, of the models for such rows whose classes are the labels of the file, without the run's."""
+    """Titles by name of the models for such rows whose classes are the file's labels, without the run's own models."""
     labels, there = [*run.spellings], {checkpoint_named(model) for model in run.models}
 
     def knows(card: Card) -> bool:

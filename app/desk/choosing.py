@@ -168,7 +168,7 @@ def _counted_as(dataset: Dataset, classes: tuple[str, ...], positive: str | None
 
 
 def _suited(dataset: Dataset, cards: Mapping[str, Card]) -> list[str]:
-    """The models' names, those for the file's task first, then those whose classes match its labels."""
+    """The models' names: models for the file's task first, then models whose classes match its labels."""
     task = task_of(dataset.labels, dataset.task)
 
     def place(name: str) -> tuple[bool, ...]:
@@ -195,7 +195,7 @@ def _begin_sample(suite: str) -> None:
 
 
 def _claimed(dataset: Dataset, models: list[str], counts_as: Mapping[str, CountsAs] = NO_MAPPING) -> Job:
-    """A prediction, whose run the visitor may delete."""
+    """A prediction whose run the visitor may delete."""
     annotator.claim(dataset.sha256)
     return prediction(dataset, models, counts_as)
 

@@ -24,7 +24,7 @@ _LONG = 5.0
 
 
 class _Below(NamedTuple):
-    """The jobs drawn next to their buttons, and how jobs of the session ended, by key, as far as not drawn."""
+    """The jobs drawn next to their buttons, and by key the outcomes of the session's jobs that are not drawn yet."""
 
     jobs: list[Job]
     told: dict[str, str]
@@ -78,7 +78,7 @@ def button(label: str, key: str, make: Callable[[], Job], **options: Any) -> Non
 
 
 def start(key: str, make: Callable[[], Job]) -> None:
-    """Queues a job that :func:`finish` finds under this ``key``, or shows why it cannot be."""
+    """Queues a job that :func:`finish` finds under this ``key``, or shows why it cannot be queued."""
 
     def begin() -> None:
         job = make()
@@ -89,8 +89,8 @@ def start(key: str, make: Callable[[], Job]) -> None:
 
 
 def finish(key: str, kept: str, view: str = "") -> None:
-    """Once the job that the session started under this ``key`` has ended: opens the run that it wrote, in this
-    ``view``; or shows its error, or, if it was cancelled, ``kept``: a sentence on the results that were saved."""
+    """Once the job that the session started under this ``key`` has ended: opens its run in this ``view``, or shows its
+    error or, after a cancellation, ``kept``: a sentence on the results that were saved."""
     job: Job | None = st.session_state.get(key)
     if job is None or not job.finished:
         return

@@ -17,7 +17,7 @@ from core.desk.jobs import QUEUE
 from core.wording import counted
 
 _EACH = 2
-"""People for each label to check."""
+"""Number of people who check each label."""
 
 
 def draw(opened: OpenRun) -> None:
@@ -39,7 +39,7 @@ def draw(opened: OpenRun) -> None:
         )
 
         known = ", ".join(opened.labellers) or by
-        key = f"desk suspects dealt {known}"  # until somebody types, it follows who has joined
+        key = f"desk suspects dealt {known}"  # follows the list of annotators until the user types
 
         def open_them(people: Sequence[str] = ()) -> None:
             name = label_check.SLICE_NAME

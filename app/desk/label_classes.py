@@ -47,7 +47,7 @@ def draw(opened: OpenRun) -> None:
 
 
 def _sources(opened: OpenRun) -> Mapping[str, list[str]]:
-    """The names of classes that the file or a model has, by where they are from; equal ones once."""
+    """The names of classes that the file or a model has, by their origin; duplicates only once."""
     found = {"the file": [*opened.run.spellings.values()][:50]}
     offered = {frozenset(found["the file"])}
     for model in opened.run.models:

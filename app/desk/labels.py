@@ -27,7 +27,7 @@ from core.wording import counted
 MOST_DECIDED = 10
 """Maximum number of disagreements listed at once."""
 _RECENT = 20
-"""Rows labelled before, whose labels the browser checks against the log."""
+"""Number of previously labelled rows whose labels the browser checks against the log."""
 _MARK, _NOTE, _DECISION = "Your label", "Your note", "Your decision about the label"
 _WORDS = {UNSURE: "(unsure)", SKIPPED: "(left for later)"}
 _STYLE = """<style>
@@ -93,7 +93,8 @@ def _place(opened: OpenRun) -> int | None:
 
 
 def _next(opened: OpenRun, after: int | None) -> int | None:
-    """The first row of the queue without the annotator's label, beginning after a row; those left for later last."""
+    """The first row of the queue without the annotator's label, searching from after a row; rows left for later come
+    last."""
     queue, (answered, later) = _queue(opened), _answered(opened)
     if after is not None:
         answered[after] = True
@@ -108,7 +109,7 @@ def _next(opened: OpenRun, after: int | None) -> int | None:
 
 
 def _row(opened: OpenRun) -> None:
-    """The row to label with its classes; or why there is none."""
+    """The row to label with its classes, or the reason why there is none."""
     name, state, place, queue = annotator.name(), opened.state, _place(opened), _queue(opened)
     done, later = (int(rows[queue].sum()) for rows in _answered(opened))
     which = f" where {PAGE.state.filter}" if opened.filter else ""
@@ -145,7 +146,7 @@ def _texts(opened: OpenRun, row: Example, key: str) -> None:
 
 
 def _buttons(opened: OpenRun, place: int, key: str) -> None:
-    """The classes, each with its key, and what else can be said of the row."""
+    """The classes, each with its key, and the other answers: unsure, later."""
     name, file, now = annotator.name(), opened.file, labelled(opened.state, key, annotator.name())
     off = not name or name in opened.state.deciders
 
@@ -214,7 +215,7 @@ def _note_key(opened: OpenRun, row: str) -> str:
 
 
 def _beside(opened: OpenRun, key: str) -> None:
-    """The note, what others said of the row, and its history."""
+    """The note, other people's labels and notes on the row, and its history."""
     name, own, note_key = annotator.name(), opened.state.row(key), _note_key(opened, key)
     st.text_area(
         "Note",
@@ -235,7 +236,7 @@ def _beside(opened: OpenRun, key: str) -> None:
 
 
 def _said(state: FileState, key: str, but: str = "") -> list[str]:
-    """What people said of a row, one line each."""
+    """People's labels and notes on a row, one line per person."""
     own = state.row(key)
     people = sorted({*own.labels, *own.unsure, *own.notes} - {but})
     said = [f"{by}: {labelled(state, key, by) or 'no label'}" for by in people]
@@ -244,7 +245,8 @@ def _said(state: FileState, key: str, but: str = "") -> list[str]:
 
 
 def _remember(key: str, after: str) -> None:
-    """Keeps the order in which rows were labelled, without the row that comes ``after``, perhaps again."""
+    """Stores the order in which rows were labelled; the row that comes ``after``, which may have been labelled before,
+    is removed from it."""
     recent = [one for one in st.session_state.get("desk labelled", []) if one not in (key, after)]
     st.session_state["desk labelled"] = [*recent, *([key] if key != after else [])][-_RECENT:]
 
@@ -257,7 +259,7 @@ def _recent(key: str) -> str | None:
 
 
 def _decider(opened: OpenRun) -> None:
-    """The switch for somebody who decides instead of labelling."""
+    """The switch for adjudicators, who decide instead of labelling."""
     by = annotator.name()
     decides = by in opened.state.deciders
     switch(
@@ -271,7 +273,7 @@ def _decider(opened: OpenRun) -> None:
 
 
 def _to_decide(opened: OpenRun) -> None:
-    """Rows on which annotators disagree, or are unsure: their texts, labels and notes, and a button for each class."""
+    """Rows on which annotators disagree or are unsure: texts, labels and notes, and a button for each class."""
     unsettled = label_disagreements(opened.state.rows)
     if not unsettled:
         return
@@ -349,7 +351,7 @@ def keep_unsaved(opened: OpenRun) -> None:
 
 
 def _class(number: int) -> str:
-    """A class as a mark, which a new name for it does not change."""
+    """A class as a mark, which stays the same when the class is renamed."""
     return f"class {number}"
 
 

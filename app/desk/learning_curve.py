@@ -19,18 +19,18 @@ from core.training_progress import Epoch
 from core.wording import capital, counted, score_percent
 
 _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
-"""Of the lines of simpler models, the best one first: they are told apart without colours."""
+"""Dashes of the simpler models' lines, best model first, so that they differ without colours."""
 
 
 def notes(run: Run) -> list[str]:
-    """A sentence on each adapted model of the run: simpler models' scores."""
+    """A sentence per adapted model of the run with the simpler models' scores."""
     found = [(letter, beside(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)]
     return [f"{letter} compared with {said(one.baselines, one.measure)}" for letter, one in found if one is not None]
 
 
 def figures(run: Run, model: int) -> list[Figure]:
-    """The learning curve of an adapted model of the run between the simpler models, or the epochs of a trained one;
-    none for another model."""
+    """An adapted model's learning curve with the simpler models' scores, or a trained model's epochs; empty for other
+    models."""
     known, title = beside(run.folder, run.models[model].sha256), run.models[model].title
     if known is None:
         return []
@@ -72,7 +72,7 @@ def epoch_charts(title: str, history: Sequence[Epoch]) -> tuple[Chart, Chart]:
 
 
 def of_labels(guesses: Sequence[Guess]) -> list[Figure]:
-    """The accuracy of a model that learns from somebody's labels on the random rows, by the number of labels; none
+    """The accuracy, on random rows, of a model that learns from an annotator's labels, by the number of labels; none
     while there is only one point."""
     points = []
     for labels, right, rows in suggestions.curve(guesses):

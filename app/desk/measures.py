@@ -29,7 +29,7 @@ def model_choice(opened: OpenRun) -> None:
 
 
 def label_names(model: Predictions) -> dict[str, str]:
-    """Display names of a model's labels; numbers are followed by their meaning: 0: not an answer."""
+    """Display names of a model's labels; numbers are followed by their meaning, such as “0: not an answer”."""
     named = {
         label: name if name == label else f"{label}: {name}"
         for label, name in zip(model.labels, class_names(model.labels, model.roles.judged), strict=True)

@@ -43,7 +43,7 @@ PAGE = PageSession(DeskState)
 
 
 class Columns(NamedTuple):
-    """The table of a run's rows with their tags, and what follows from it: a label needs none of them."""
+    """The table of a run's rows with their tags, and values derived from it. Labelling needs none of them."""
 
     table: RunTable
     slices: Mapping[str, np.ndarray]
@@ -53,10 +53,10 @@ class Columns(NamedTuple):
     notes: list[str]
     """Sentences about the user's own columns."""
     steady: RunTable
-    """The columns that no tag, note or label changes, with the slices that need no others: what depends on them alone
-    is not computed again after each label."""
+    """The columns that do not depend on tags, notes or labels, with the slices that only need these columns, so that
+    they are not computed again after each label."""
     steady_version: tuple[object, ...]
-    """Changes with them."""
+    """Changes with these columns."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class OpenRun:
     """Changes with the run and the user's own columns, and whenever a tag, a note, a strongest word or the run itself
     is written."""
     order: tuple[object, ...]
-    """Changes with the page's filter and order, and with what these read."""
+    """Changes with the page's filter and order, and with the columns that these read."""
     columns: Callable[[], Columns]
     remarks: list[str]
     """Sentences about the filter's result."""
@@ -107,13 +107,13 @@ class OpenRun:
 
     @property
     def exported(self) -> FileState:
-        """The annotations in exports: also the decisions on rows that the annotator has not labelled."""
+        """The annotations for exports, which include the decisions on rows that the annotator has not labelled."""
         name = str(self.version[3])
         return self.annotations.state(self.file).seen_by(name, decisions=True)
 
     @property
     def labellers(self) -> list[str]:
-        """The annotators but for those who decide on the labels of others, and label no rows."""
+        """The annotators without adjudicators, who decide on others' labels and label no rows."""
         return [name for name in self.annotations.annotators() if name not in self.state.deciders]
 
     @property
@@ -123,7 +123,7 @@ class OpenRun:
 
     @property
     def stem(self) -> str:
-        """The beginning of the names of downloaded files: the data file's name without its ending."""
+        """The stem of downloaded files' names: the data file's name without its extension."""
         endings = "|".join(map(re.escape, SUFFIXES))
         plain = re.sub(rf"(?i)({endings})(?=,|$)", "", self.run.dataset.name)  # taxi.tsv, perturbed
         return "pairlens-" + re.sub(r"[^\w.-]+", "-", plain)
@@ -185,8 +185,9 @@ def _steady(
     run: tuple[str | None, tuple[str, ...], str],
     parts: tuple[bool, ...],
 ) -> tuple[RunTable, RunTable, Mapping[str, np.ndarray], tuple[object, ...]]:
-    """The table of the columns that no tag, note or label changes; the same with the slices that need no others, the
-    rows of these, and what changes with all of this. ``parts``: which of the maps and checks are missing."""
+    """The table of the columns that do not depend on tags, notes or labels; the same with the slices that only need
+    these columns; these slices' rows; and a key that changes with all of this. ``parts``: which of the maps and checks
+    are missing."""
     own, plain = _run(*(run[0] or "", *run[1:])), _table(run[0] or "", *run[1:])
     deal = *run, people.hands, people.packed
     dealt = once("desk rows dealt", deal, lambda: with_deal(plain, own, people))

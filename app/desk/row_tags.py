@@ -161,7 +161,7 @@ def draw(opened: OpenRun, row: str) -> None:
 
 
 def keep_unsaved(opened: OpenRun) -> None:
-    """Keep in the browser what the annotator sets on the open row, on all rows of the filter, or to settle a tag."""
+    """Keep the annotator's marks in the browser: on the open row, on all rows of the filter, and to settle a tag."""
     name, file, state = annotator.name(), opened.file, PAGE.state
     if not name:
         return
@@ -214,7 +214,7 @@ def _decision(tag: str) -> str:
 
 
 def _own(state: FileState, row: str, name: str, tags: Sequence[str]) -> dict[str, Any]:
-    """What an annotator set on a row, by kind of widget."""
+    """An annotator's marks on a row, by kind of widget."""
     people = state.row(row)
     given = [tag for tag in tags if name in people.tags.get(tag, ())]
     done = name in (people.done if state.blind(name) else people.looked)
@@ -222,7 +222,7 @@ def _own(state: FileState, row: str, name: str, tags: Sequence[str]) -> dict[str
 
 
 def _marks(state: FileState, row: str, name: str, tags: Sequence[str]) -> unsaved.Marks:
-    """What an annotator set on a row, and what is settled."""
+    """An annotator's marks on a row, and its settled tags."""
     own, settled = _own(state, row, name, tags), state.row(row).settled
     marks: dict[str, bool | str | None] = {_mark(tag): tag in own["tags"] for tag in tags}
     answers = {tag: YES if holds else NO for tag, holds in settled.items()}
@@ -242,7 +242,7 @@ def settling(case: TagDisagreement, answer: str) -> str:
 
 
 def _marks_of_all(opened: OpenRun, rows: np.ndarray, name: str, tags: Sequence[str]) -> unsaved.Marks:
-    """The tags that an annotator gave to each of these rows (true), to none (false) or to some (None)."""
+    """By tag, whether an annotator gave it to all of these rows (true), to none (false) or to some (None)."""
     keys = [opened.run.keys[place] for place in np.flatnonzero(rows)]
     given = [opened.state.rows[key].tags_of(name) for key in keys if key in opened.state.rows]
     counts = Counter(tag for own in given for tag in own)

@@ -1,4 +1,5 @@
-"""The offer to choose the next row by a model that learns from the labels, and how right that model is so far."""
+"""The offer to choose the next row by a model that learns from the labels (active learning), and the model's accuracy
+so far."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _ON, _GUESS, _NEXT = "desk suggest", "desk show guess", "desk suggested"
 
 
 class Suggested(NamedTuple):
-    """A row that was suggested, and why."""
+    """A suggested row and the reason."""
 
     key: str
     random: bool
@@ -110,8 +111,8 @@ def choose(opened: OpenRun, left: np.ndarray) -> int | None:
 
 
 def guess(opened: OpenRun, place: int) -> tuple[int, bool, int] | None:
-    """What the model predicts of the open row before its label, as the log stores it; None if it was not suggested, or
-    is labelled already."""
+    """The model's prediction for the open row before it is labelled, as stored in the log; None if the row was not
+    suggested or is labelled already."""
     model, key = fitted(opened), str(opened.run.keys[place])
     suggested: Suggested | None = st.session_state.get(_NEXT)
     own = opened.state.row(key)

@@ -1,4 +1,5 @@
-"""All tags, labels and notes of a run as one file, and annotations brought in from such a file or from another run."""
+"""Exports all tags, labels and notes of a run as one file, and imports annotations from such a file or from another
+run."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _MATCHED = {BY_ID: "the same id", BY_TEXTS: "the same texts"}
 
 
 def export(opened: OpenRun) -> None:
-    """The download of all annotations: for whoever made the run also those that are hidden from them."""
+    """The download of all annotations; for the maker of the run, it includes annotations that are hidden on screen."""
     name = annotator.name()
     leads = bool(name) and opened.state.maker == name
 
@@ -31,7 +32,7 @@ def export(opened: OpenRun) -> None:
 
 
 def bring_in(opened: OpenRun) -> None:
-    """The form that brings in annotations from a file or from another run of this desk."""
+    """The form that imports annotations from a file or from another run of this desk."""
     by = annotator.name()
     with st.expander("Bring in tags, labels and notes", key="desk bring in", on_change="rerun") as part:
         if not part.open:

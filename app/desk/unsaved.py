@@ -44,7 +44,7 @@ class MarkedPlace:
 
 
 def session() -> str:
-    """A random name for this session."""
+    """A random id for this session."""
     return str(st.session_state.setdefault("desk session", secrets.token_hex(8)))
 
 

@@ -1,7 +1,7 @@
 """Adapts a checkpoint to some rows of a file and predicts the others: the job behind the desk's offer for new classes.
 
-The run has the held-out rows and those without a label. Beside it stand the scores of simpler models on the same
-held-out rows, and the learning curve, in a file of the run's folder.
+The run has the held-out rows and the rows without a label. A file in its folder has the scores of simpler models on the
+same held-out rows, and the learning curve.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from core.training_progress import Epoch
 from core.wording import counted
 
 HELD_OUT = ", held out"
-"""Ends the name of a run of a file's held-out rows."""
+"""Suffix of the name of a run of a file's held-out rows."""
 _SHARE = 0.2
 _LARGEST = 4 << 20
 _CHOSEN_ONCE = 20
-"""With more classes than this, or more than LARGE pairs, points of the learning curve have the C chosen on all pairs:
-choosing takes long."""
+"""With more classes than this, or more than LARGE pairs, all points of the learning curve use the C chosen on all
+pairs, because choosing C is slow."""
 _SHOWN = 40
 
 
 @dataclass(frozen=True)
 class Division:
-    """A file's rows, divided into those to learn from and those to test on, which share no text (indices)."""
+    """A file's rows (indices), divided into training and held-out rows, which share no text."""
 
     train: np.ndarray
     held_out: np.ndarray
@@ -65,14 +65,14 @@ class Division:
     """The label of each row of the file in its first spelling, empty if it has none."""
 
     def counts(self) -> list[tuple[str, int, int]]:
-        """Each label with its rows to learn from and to test on, most frequent first."""
+        """Each label with its numbers of training and held-out rows, most frequent first."""
         train, held_out = (Counter(self.labels[row] for row in rows) for rows in (self.train, self.held_out))
         labels = sorted({*train, *held_out}, key=lambda label: (-train[label] - held_out[label], label))
         return [(label, train[label], held_out[label]) for label in labels]
 
 
 def division(dataset: Dataset) -> Division:
-    """Divides the labelled rows. Raises DataError or DeskError if they cannot be divided or learned from."""
+    """Divides the labelled rows. Raises DataError or DeskError if they cannot be divided or learned."""
     spelled: dict[str, str] = {}
     for row in dataset.rows:
         if row.label is not None:
@@ -131,8 +131,8 @@ def remarks(dataset: Dataset, divided: Division) -> list[str]:
 
 
 def held_out_rows(dataset: Dataset, divided: Division) -> Dataset:
-    """The data set of the run: the held-out rows and those without a label, in the order of the file. Its source is the
-    whole file, so that labels corrected on the run reach the rows to learn from."""
+    """The data set of the run: the held-out rows and the rows without a label, in the order of the file. Its source is
+    the whole file, so that labels corrected on the run reach the training rows."""
     rows = np.sort(np.concatenate([divided.held_out, divided.unlabelled]))
     sha256 = hashlib.sha256(f"{dataset.sha256} held out".encode() + rows.astype("<i8").tobytes()).hexdigest()
     whole = dataset.source and replace(dataset.source, sha256=sha256, rows=tuple(rows.tolist()))
@@ -172,15 +172,15 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
 
 @dataclass(frozen=True)
 class StandingBeside:
-    """What stands beside the score of an adapted or trained model: its training rows in numbers, simpler models on the
-    same held-out rows, and the learning curve, or the epochs of a trained one."""
+    """Context for the score of an adapted or trained model: its number of training rows, simpler models on the same
+    held-out rows, and the learning curve or, for a trained model, the epochs."""
 
     trained_on: int
     baselines: tuple[SimplerModel, ...]
     curve: Curve | None = None
     epochs: tuple[Epoch, ...] = ()
     measure: str = "accuracy"
-    """What the scores are: accuracy, or MAP of rows that are answers to questions."""
+    """The measure of the scores: accuracy, or MAP if rows are answers to questions."""
 
 
 def _beside(folder: Path, sha256: str) -> Path:
@@ -188,12 +188,12 @@ def _beside(folder: Path, sha256: str) -> Path:
 
 
 def keep_beside(run: str, sha256: str, own: StandingBeside) -> None:
-    """Writes what stands beside the model of this checksum into the folder of a run. Raises FileError."""
+    """Stores the context for the score of the model with this checksum in a run's folder. Raises FileError."""
     write_whole(_beside(store.folder_of(run), sha256), json_text(asdict(own)))
 
 
 def beside(run: Path, sha256: str) -> StandingBeside | None:
-    """What stands beside the model of this checksum in the folder of a run; None if nothing does."""
+    """The stored context for the score of the model with this checksum; None if a run's folder has none."""
     try:
         return checked(read_json(_beside(run, sha256), _LARGEST), StandingBeside, by=LENIENT)
     except (OSError, ValueError, KeyError, TypeError):
@@ -203,7 +203,7 @@ def beside(run: Path, sha256: str) -> StandingBeside | None:
 def _adapted(
     job: Job, dataset: Dataset, divided: Division, base: Checkpoint, roles: Mapping[str, str]
 ) -> tuple[StandingBeside, Checkpoint]:
-    """The base adapted to the training rows, not saved yet, and what stands beside it."""
+    """The base adapted to the training rows, not saved yet, and the context for its score."""
     (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
     job.then = "the classifier is fitted, which can take as long"
     job.begin()
@@ -251,7 +251,7 @@ def _adapted(
 
 
 def _ranked(adapted: Checkpoint, questions: Sequence[str], gold: Sequence[str]) -> RankedRows | None:
-    """The held-out rows as answers to ``questions``; None if they are none, or none of them is right."""
+    """The held-out rows as answers to ``questions``; None if they are not answers, or no answer is right."""
     place = right_class(adapted.card)
     relevant = [label == adapted.labels[place] for label in gold] if place is not None else []
     return (
@@ -262,8 +262,8 @@ def _ranked(adapted: Checkpoint, questions: Sequence[str], gold: Sequence[str]) 
 
 
 def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: str) -> Checkpoint:
-    """A ranker with its log-odds calibrated on the held-out ``rows``, given their ``logits [N, 2]``: that changes
-    neither order nor verdicts. Any other model, and one that ranks all answers right or most wrong, as it is."""
+    """A ranker with its log-odds calibrated on the held-out ``rows``, given their ``logits [N, 2]``; neither order nor
+    verdicts change. Other models, and rankers that rank all answers right or most wrong, are returned unchanged."""
     place = right_class(adapted.card)
     right = [label == adapted.labels[place] for label in gold] if place is not None else []
     if place is None or len(adapted.labels) != 2 or not any(right) or all(right):
@@ -277,8 +277,8 @@ def _calibrated(adapted: Checkpoint, logits: Tensor, gold: Sequence[str], rows: 
 
 
 def _title(base: Checkpoint, rows: int, corrected: int) -> str:
-    """The base's title with the number of rows, and how many have a corrected label: that tells it from the model
-    before."""
+    """The base's title with the number of rows and of corrected labels, which distinguishes it from the previous
+    model."""
     title = base.card["base"]["title"] if "base" in base.card else base.card["title"]
     return f"{title} + {counted(rows, unit(base.card))}{f', {corrected:,} corrected' if corrected else ''}"
 

@@ -1,4 +1,4 @@
-"""Two models of a run compared on the same rows: who is right where, and the difference of their scores."""
+"""Compares two models of a run on the same rows: the rows that each gets right, and the difference of their scores."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Comparison:
     scores: tuple[float, float]
     """The mean score of each: accuracy, or MAP for a set of questions."""
     interval: tuple[float, float]
-    """95 % interval of the second score minus the first: for accuracies Newcombe's (1998) for paired proportions, for
-    MAP a bootstrap over questions."""
+    """95 % interval of the second score minus the first: for accuracies, Newcombe's (1998) interval for paired
+    proportions; for MAP, a bootstrap over questions."""
     items: str
-    """What the scores are averaged over: 6 rows, 120 questions."""
+    """The items that the scores are averaged over, such as “6 rows” or “120 questions”."""
 
     @classmethod
     def of(cls, run: Run, other: int, rows: np.ndarray) -> Comparison:
@@ -54,8 +54,8 @@ class Comparison:
 
 
 def against(run: Run, other: int, rows: np.ndarray) -> Figure:
-    """How many of ``rows`` (bool ``[N]``) the first model and another one get right, if rows have labels, and on how
-    many they differ."""
+    """For ``rows`` (bool ``[N]``): how many the first model and another one get right, if rows have labels, and on how
+    many their predictions differ."""
     a, b = run.models[0], run.models[other]
     names = f"{LETTERS[0]} ({a.title})", f"{LETTERS[other]} ({b.title})"
     right_a, right_b = column_of("right", 0), column_of("right", other)

@@ -74,8 +74,9 @@ ALL_CLASSES = "all classes"
 
 
 def label_agreement(rows: Mapping[str, RowState]) -> list[MarkAgreement]:
-    """The agreement on all classes together and on each class, most frequent first, over the rows that two annotators
-    or more labelled; rows of which somebody is unsure count with the labels of the others. Empty if there are none."""
+    """The agreement on all classes together and on each class, most frequent first, over the rows that at least two
+    annotators labelled; if some annotators are unsure of a row, the others' labels count. Empty if there are no such
+    rows."""
     shared = [row.labels for row in rows.values() if len(row.labels) > 1]
     counts = Counter(label for labels in shared for label in labels.values())
     annotators = sorted({name for labels in shared for name in labels})
@@ -96,7 +97,7 @@ def label_agreement(rows: Mapping[str, RowState]) -> list[MarkAgreement]:
 
 
 def label_disagreements(rows: Mapping[str, RowState]) -> list[str]:
-    """The rows without a decision on which annotators disagree, or of which somebody is unsure."""
+    """The rows without a decision on which annotators disagree, or on which someone is unsure."""
     return [
         key for key, row in rows.items() if row.decision is None and (row.unsure or len({*row.labels.values()}) > 1)
     ]

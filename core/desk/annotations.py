@@ -29,7 +29,7 @@ from core.errors import DeskError
 MOST_DEALT = 12
 """Maximum number of people to whom rows are assigned."""
 _ROWS = " rows "
-"""In the log, stands between the people and the packed rows of a deal of some rows."""
+"""In the log, the separator between the people and the packed rows when only some rows are assigned."""
 
 
 class Annotations:

@@ -1,8 +1,8 @@
 """The classes with which people label a file's rows, and the values in the log that name one.
 
 A class is the subject ("class", file, number) with its name as the value, so that renaming it renames all labels at
-once. A label is a class's number, or a word for having none yet; a decision is the numbers of a class and of the
-person who decided.
+once. A label is a class's number, or a word if the row has no label yet; a decision is a class's number and the number
+of the person who decided.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GONE = "this class was removed since: undo that first"
 
 
 def classes_in(values: Mapping[Subject, str]) -> dict[int, str]:
-    """The classes of a file by number, in order, among all that is set on it."""
+    """The classes of a file by number, in order, extracted from all values set on the file."""
     return dict(sorted((int(one.row), name) for one, name in values.items() if one.kind == "class"))
 
 
@@ -57,7 +57,7 @@ def free_name(classes: Mapping[int, str], name: str, number: int | None = None) 
 
 
 def decision(value: str, classes: Mapping[int, str], people: Mapping[int, str]) -> Decision:
-    """What a decision's value in the log says; ``people``: names by number."""
+    """Parses a decision's value in the log; ``people``: names by number."""
     number, by = map(int, value.split())
     return Decision(classes[number], people[by])
 

@@ -22,7 +22,7 @@ LABEL = "label."
 CHECKED = "label_p"
 """The column with the probability of a row's label by a model that learned from the other rows."""
 DECIDED = f"{LABEL}decided"
-"""The column with the labels on which people agree or decided."""
+"""The column with the labels that people agree on or decided."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RunColumn:
     computed_from: frozenset[str] = frozenset()
     """For a user's own column: the run's columns in its formula."""
     spelled: str = ""
-    """The SQL expression of its values as the file spells them (0.50 for 0.5); empty: they have no other spelling."""
+    """The SQL expression of its values as the file spells them (0.50 for 0.5); empty if there is no other spelling."""
 
     @property
     def folded(self) -> str:

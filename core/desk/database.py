@@ -26,12 +26,12 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def database_exists() -> bool:
-    """Whether there is a database, without making one."""
+    """Whether there is a database; does not create one."""
     return bool(os.environ.get("PAIRLENS_DB")) or (desk_folder() / _FILE).exists()
 
 
 def open_database(url: str | None = None) -> Engine:
-    """The database, migrated to the current schema; ``url``: another one than this process's settings name. Raises
+    """The database, migrated to the current schema; ``url``: overrides the database in this process's settings. Raises
     DeskError if it cannot be used."""
     url = url or os.environ.get("PAIRLENS_DB")
     if not url:
@@ -80,7 +80,7 @@ def _begin(connection: Connection) -> None:
 def writing(engine: Engine) -> Iterator[Connection]:
     """An exclusive write transaction: no other writer interferes between its reads and its writes. It is committed when
     the block ends, or rolled back on an exception. Raises DeskError if the database cannot be used."""
-    # SQLite's writers would wait for each other asleep, in no order: the threads of a process take turns instead.
+    # SQLite's writers would sleep and wake in no particular order, so the threads of a process take turns instead.
     turn = _TURN if engine.dialect.name == "sqlite" else nullcontext()
     with _as_desk_errors(), turn, engine.begin() as connection:
         if connection.dialect.name == "postgresql":
@@ -96,8 +96,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def empty_log(engine: Engine) -> None:
-    """Empties SQLite's write-ahead log, which contains the pages of what was deleted until it is checkpointed. Raises
-    DeskError if the database cannot be used."""
+    """Empties SQLite's write-ahead log, which still contains deleted data until it is checkpointed. Raises DeskError if
+    the database cannot be used."""
     if engine.dialect.name == "sqlite":
         with _as_desk_errors(), _TURN, closing(engine.raw_connection()) as raw:
             raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -105,8 +105,8 @@ def empty_log(engine: Engine) -> None:
 
 @contextmanager
 def _as_desk_errors() -> Iterator[None]:
-    """Converts database errors to DeskErrors, of a database on a server without their texts, which may contain host and
-    user."""
+    """Converts database errors to DeskErrors; for a database server, without the original text, which may contain host
+    and user."""
     try:
         yield
     except DBAPIError as error:

@@ -1,4 +1,4 @@
-"""How a run's models learned its rows: columns for models whose training recorded the rows' probabilities
+"""Training dynamics of a run's rows: columns for models whose training recorded the rows' probabilities
 (:mod:`core.checkpoint.dynamics`)."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LearnedRows:
         return self.places >= 0
 
     def of_rows(self, values: np.ndarray) -> np.ndarray:
-        """These values of the training's rows for the run's, those that are not known undefined."""
+        """Values of the training's rows, mapped to the run's rows; undefined (NaN) for rows that are not known."""
         return values[np.maximum(self.places, 0)]
 
 
@@ -50,7 +50,8 @@ def recorded(run: Run) -> dict[int, LearnedRows]:
 
 
 def _hashes(run: Run, model: int) -> np.ndarray:
-    """The hash of each row with the model's class for its label; rows without one class are like no training row."""
+    """The hash of each row with the model's class for its label; rows whose label is not exactly one class match no
+    training row."""
     labels, members = run.models[model].labels, run.models[model].scale.members
     names = [labels[own[0]] if len(own) == 1 else "" for own in members] + [""]  # -1 is the last one
     classes = iter(names[answer] for answer in run.gold_answers[model].tolist())

@@ -69,7 +69,7 @@ def _cell(value: object) -> object:
 
 def tags_to_csv(run: Run, state: FileState) -> str:
     """One line per row and annotator who reviewed or labelled it, with the decisions about the row's disputed tags and
-    about its label; a decided row whose annotators took everything back has one line without an annotator."""
+    its label; a decided row whose annotators withdrew all marks has one line without an annotator."""
     lines = []
     for key in run.keys:
         own = state.row(key)

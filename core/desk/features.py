@@ -41,7 +41,7 @@ _LENGTHS, _SHARES = (5, 10, 15, 20, 30), (0.2, 0.4, 0.6, 0.8, 0.999)
 _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
 _WRITTEN_NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
-"""A number without a sign + and without leading zeros, which codes have."""
+"""A number without a plus sign and without leading zeros, which are typical of codes."""
 _CODE = (
     __file__,
     constructions.LISTS,
@@ -58,7 +58,7 @@ class RowText:
         self._has: dict[Callable[[Sequence[str]], bool], bool] = {}
 
     def has(self, construction: Callable[[Sequence[str]], bool]) -> bool:
-        """Whether its words have a construction, looked for once, as many rows may share a text."""
+        """Whether its words have a construction; cached, because many rows may share a text."""
         if construction not in self._has:
             self._has[construction] = construction(self.words)
         return self._has[construction]
@@ -177,13 +177,13 @@ FEATURES = (
         source=("evidence", "evidences", "evidence_sentences"),
     ),
 )
-"""The features in the order of their columns. Whatever is added here is a column of every run: in filters, sort orders,
-slices and exports, and in the list of columns."""
+"""The features in the order of their columns. A feature added here becomes a column of every run: in filters, sort
+orders, slices, exports and the list of columns."""
 
 
 def features_of(run: Run, known: Callable[[str], bool] | None = None) -> Features:
     """The features of a run, computed unless its folder has them. ``known``: whether a word is in the vocabulary, by
-    default the shared one; only then they are stored."""
+    default the shared one; features are stored only for the default."""
     if known is not None:
         return _computed(run, known)
     words, path = default_table(), run.folder / STORED
@@ -280,7 +280,8 @@ def _numbers(texts: Sequence[str]) -> np.ndarray | None:
 
 
 def feature_columns(run: Run, features: Features, asks: bool) -> dict[str, Cells]:
-    """The columns of the run's features by their names in filters. ``asks``: whether most first texts are questions."""
+    """The columns of the run's features, by their names in filters. ``asks``: whether most first texts are
+    questions."""
     first, second = run.roles.first, run.roles.second
     either, judged = (f"the {first}", first) if run.single else (f"the {first} or the {second}", second)
     asks = run.dataset.ranking or first.startswith("question") or asks

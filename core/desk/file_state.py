@@ -1,4 +1,4 @@
-"""What people said of a file's rows: tags, notes, labels and decisions, and which of it an annotator may see."""
+"""People's annotations of a file's rows (tags, notes, labels and decisions), and which of them an annotator may see."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from core.desk.event_log import NO, YES
 
 
 class Decision(NamedTuple):
-    """The class of a row, and who decided it."""
+    """A row's class and the person who decided on it."""
 
     label: str
     by: str
 
 
 class Guess(NamedTuple):
-    """What a model predicted of a row before an annotator labelled it."""
+    """A model's prediction for a row before an annotator labelled it."""
 
     label: str
     random: bool
-    """Whether the row was drawn at random, so that it counts for the model's accuracy."""
+    """Whether the row was drawn at random: only such rows count for the model's accuracy."""
     labels: int
     """Number of labels that the model had learned from."""
     right: bool
@@ -55,26 +55,26 @@ class RowState:
     skipped: set[str] = field(default_factory=set)
     """Those who left the label for later."""
     decision: Decision | None = None
-    """The class that somebody decided on."""
+    """The class that an adjudicator decided on."""
 
     guesses: dict[str, tuple[str, bool, int]] = field(default_factory=dict)
     """The class, and the further facts of :class:`Guess`, that a model predicted before an annotator's label."""
 
     @property
     def reviewers(self) -> set[str]:
-        """Those who tagged or labelled it, or said that they cannot."""
+        """The annotators who tagged or labelled it, or said that they are unsure."""
         return self.looked | self.labels.keys() | self.unsure
 
     @property
     def decided(self) -> Decision | None:
-        """The decision, or else the class on which all agree who labelled the row."""
+        """The decision, or else the class if all who labelled the row agree."""
         if self.decision is not None or self.unsure or len({*self.labels.values()}) != 1:
             return self.decision
         return Decision(next(iter(self.labels.values())), ", ".join(sorted(self.labels)))
 
     @property
     def votes(self) -> Counter[str]:
-        """How many annotators gave each class."""
+        """Number of annotators who gave each class."""
         return Counter(self.labels.values())
 
     def answer(self, annotator: str, label: str | None) -> None:
@@ -105,7 +105,7 @@ class RowState:
         return RowState(tags, self.looked & own, notes, {}, self.done & own, labels, *doubts, guesses=guesses)
 
     def shown_to(self, annotator: str) -> bool:
-        """Whether a blind annotator sees it whole: after marking it as done, or labelling it."""
+        """Whether a blind annotator sees all of it: after marking it as done, or labelling it."""
         return annotator in self.done or annotator in self.labels or annotator in self.unsure
 
     def tags_of(self, annotator: str) -> set[str]:
@@ -147,7 +147,7 @@ class FileState:
     """Those who decide on disagreements instead of labelling."""
 
     def dealt_rows(self, rows: int) -> np.ndarray:
-        """The assigned ones of a file's rows, bool ``[rows]``."""
+        """The assigned rows of a file, bool ``[rows]``."""
         if not self.hands or not self.packed:
             return np.full(rows, bool(self.hands))
         return np.unpackbits(np.frombuffer(zlib.decompress(b64decode(self.packed)), np.uint8), count=rows).astype(bool)
@@ -168,7 +168,7 @@ class FileState:
         return np.isin(self.dealt(draws), [at for at, hand in enumerate(self.hands) if annotator in hand])
 
     def guesses(self, annotator: str) -> list[Guess]:
-        """What a model predicted of the rows that an annotator then labelled."""
+        """A model's predictions for the rows that an annotator labelled afterwards."""
         known = [
             (row.guesses[annotator], row.labels[annotator])
             for row in self.rows.values()
@@ -184,7 +184,7 @@ class FileState:
         return bool(self.reviewed.keys() - {annotator}) if self.blind_as_set is None else self.blind_as_set
 
     def seen_by(self, annotator: str, decisions: bool = False) -> FileState:
-        """The annotations that an annotator may see; with ``decisions``, all that was decided, as exports have it."""
+        """The annotations that an annotator may see; with ``decisions``, including all decisions, as in exports."""
         if not self.blind(annotator):
             return self
         seen = dict[str, RowState]()
@@ -198,7 +198,7 @@ class FileState:
 
     @property
     def withheld(self) -> int:
-        """How many reviews of rows :meth:`seen_by` has left out."""
+        """Number of row reviews that :meth:`seen_by` has left out."""
         return sum(self.reviewed.values()) - sum(len(row.reviewers) for row in self.rows.values())
 
     def row(self, key: str) -> RowState:

@@ -30,7 +30,7 @@ LEAST = 25
 """Minimum number of items of a slice in each half."""
 LEVEL = 0.05
 PURE = 0.95
-"""A slice's predicted class tells who is right if this share of its items has one label."""
+"""A slice's predicted class reveals whether the model is right if this share of its items has one label."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def _of_columns(run: Run, model: int, table: RunTable, items: Items) -> list[tup
 
 
 def _told(parts: Sequence[Slice], masks: np.ndarray, gold: np.ndarray, model: int) -> np.ndarray:
-    """The pairs of a predicted class and a slice nearly all of whose items have one label, which together tell who is
-    right, bool ``[K, K]``."""
+    """Pairs of a predicted class and a slice nearly all of whose items have one label, which together reveal whether
+    the model is right, bool ``[K, K]``."""
     predicted = np.array([part.dimension == prediction_of(model) for part in parts], dtype=bool)
     pure = np.array([np.bincount(gold[mask]).max(initial=0) >= PURE * mask.sum() for mask in masks], dtype=bool)
     told = predicted[:, None] & pure[None]

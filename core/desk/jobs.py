@@ -45,7 +45,7 @@ class Job:
     """Does the work, and returns the run that it wrote, if any. Calls :meth:`begin` before the first rows and
     :meth:`progress` after each batch."""
     about: Hashable = None
-    """Equal for jobs that do the same: its kind, and what it is about."""
+    """Equal for jobs that do the same work: the kind and the subject of the job."""
     passes: int = 1
     """Number of passes through the file."""
     written: Written | None = field(default=None, init=False)
@@ -53,11 +53,11 @@ class Job:
     done: int = field(default=0, init=False)
     """Number of finished rows."""
     doing: str = field(default="", init=False)
-    """What it does now, if not that which it is about."""
+    """The current step, if it is not the job's main work."""
     then: str = field(default="", init=False)
-    """What it does after these rows, which the estimate leaves out."""
+    """The step that follows these rows and is not part of the estimate."""
     problem: str = field(default="", init=False)
-    """One sentence on why it failed."""
+    """The reason for its failure, in one sentence."""
     cancelled: bool = field(default=False, init=False)
     future: Future[None] = field(default_factory=Future, init=False, repr=False)
     """Its run in a thread of the queue."""
@@ -106,7 +106,7 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """Since the last :meth:`step` began; 0 if there was none."""
+        """Seconds since the last :meth:`step` began; 0 if there was none."""
         return time.perf_counter() - self._step_began if self._step_began else 0.0
 
     def check(self) -> None:
@@ -163,7 +163,7 @@ def server_ends() -> bool:
 
 
 class _Line:
-    """Jobs that wait for the same ``most`` threads."""
+    """Jobs that share a pool of ``most`` threads."""
 
     def __init__(self, most: int, name: str) -> None:
         self.most, self.threads = most, ThreadPoolExecutor(most, name)
@@ -175,7 +175,7 @@ class _Line:
         return [job for job in tuple(self.jobs.values()) if not job.finished]
 
     def queued(self) -> Sequence[Job]:
-        """Those without a thread."""
+        """Jobs without a thread."""
         return self.unfinished()[self.most :]
 
     def add(self, job: Job) -> None:
@@ -186,8 +186,8 @@ class _Line:
 
 
 class JobQueue:
-    """Unfinished jobs of this server; ``most`` of them run at once, by default :func:`most_running`. Meanwhile jobs of
-    up to ``short`` rows have a thread of their own, so that none waits for a long one, and none holds one up."""
+    """Unfinished jobs of this server; ``most`` of them run at once, by default :func:`most_running`. Jobs of up to
+    ``short`` rows have a separate thread, so that they neither wait for long jobs nor delay them."""
 
     def __init__(self, most: int | None = None, short: int = 0) -> None:
         self._lock = threading.Lock()
@@ -207,7 +207,7 @@ class JobQueue:
             (short if busy and job.rows <= self._short else everybody).add(job)
 
     def jobs(self) -> Sequence[Job]:
-        """Running and queued jobs: those in the queue for all, then short ones in theirs, each in order of arrival."""
+        """Running and queued jobs: the general queue, then the queue for short jobs, each in order of arrival."""
         return tuple(job for line in self._lines for job in line.unfinished())
 
     def place(self, job: Job) -> int:

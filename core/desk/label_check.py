@@ -1,5 +1,5 @@
-"""The labels of a run to check: each row's probability of its label by a model that learned from the other rows, as a
-column, stored in the run's folder."""
+"""Finds labels to check: each row's probability of its label by a model that learned from the other rows, as a column
+that is stored in the run's folder."""
 
 from __future__ import annotations
 

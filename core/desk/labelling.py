@@ -36,7 +36,7 @@ class Labelling:
             put(connection, Write(by, Subject("class", file, str(number)), name))
 
     def remove_class(self, annotator: str, file: str, number: int) -> None:
-        """Removes a class that no row has."""
+        """Removes a class that no row is labelled with."""
         with writing_as(self._engine, annotator) as (connection, by):
             put(connection, Write(by, Subject("class", file, str(number)), None))
 
@@ -48,9 +48,9 @@ class Labelling:
         label: int | str | None,
         guess: tuple[int, bool, int] | None = None,
     ) -> None:
-        """Gives a row one class, by number, instead of an earlier one; or a word of :mod:`core.desk.classes` for none
-        yet. None takes the label back. ``guess``: what a model predicted before: a class's number, whether the row was
-        drawn at random, and the number of labels it had learned from."""
+        """Labels a row with one class (a number), replacing an earlier label, or with one of the words in
+        :mod:`core.desk.classes` for no class yet. None withdraws the label. ``guess``: what a model predicted before: a
+        class's number, whether the row was drawn at random, and the number of labels it had learned from."""
         check_row(row)
         with writing_as(self._engine, annotator) as (connection, by):
             writes = [Write(by, Subject("label", file, row, owner=by), None if label is None else str(label))]
@@ -68,6 +68,6 @@ class Labelling:
             put(connection, Write(by, Subject("decided", file, row), value))
 
     def decides(self, annotator: str, file: str, decides: bool) -> None:
-        """Sets whether an annotator decides on the labels of others, all of which they see, and labels none."""
+        """Sets whether an annotator is an adjudicator, who sees all labels, decides on them, and labels no rows."""
         with writing_as(self._engine, annotator) as (connection, by):
             put(connection, Write(by, Subject("decides", file, owner=by), YES if decides else None))

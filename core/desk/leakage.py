@@ -1,5 +1,5 @@
-"""Columns that leak the answer: alone, or together with a model's prediction, they tell whether the model is right. A
-slice of such a column explains nothing."""
+"""Columns that leak the answer: alone, or together with a model's prediction, they reveal whether the model is right.
+Slices of such columns explain nothing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _OF_OWN_MODEL = {"right", "p_gold", "label", "distance", "confidence", "variabil
 _OF_FILE = re.compile(r"(?i)(^|[\W_])(right|wrong|(in)?correct|failed|pred(icted|iction)?)$")
 """Names of a file's columns with the outcome of some model: bert_correct, A.right, predicted."""
 _REPEATS, _TELLS, _FEWEST = 0.9, 0.98, 0.01
-"""A column repeats the label if each of its values stands for another label in this share of the rows, and tells who is
-right if guesses from its values remove this share of the wrong ones; values of fewer rows than 1 % are ignored."""
+"""A column repeats the label if each of its values corresponds to a different label in this share of the rows. It
+reveals which model is right if guessing from its values removes this share of the wrong guesses. Values of less than 1
+% of the rows are ignored."""
 
 
 def without_leaks(run: Run, model: int, table: RunTable, keep: Collection[str] = ()) -> RunTable:

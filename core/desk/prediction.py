@@ -22,7 +22,7 @@ from core.evaluation.predict import check_texts
 
 NO_MAPPING: Mapping[str, CountsAs] = MappingProxyType({})
 PredictParts = Callable[[Iterator[Part]], Iterable[Predicted]]
-"""Predicts parts, in order."""
+"""A function that predicts parts, in order."""
 
 
 def predict_parts(
@@ -67,7 +67,7 @@ def prediction(
     """A job that predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as
     they are predicted: a cancelled or killed job resumes where it stopped. Its ``done`` counts rows × checkpoints.
     ``counts_as``: by checkpoint name, the classes that the file's labels count as; ``beside``: the checksums of the
-    run's models that stay before these; ``about``: see :attr:`Job.about`."""
+    run's models that stay, before these; ``about``: see :attr:`Job.about`."""
 
     def work(job: Job) -> Written:
         predicted = (predict_with(job, dataset, name, counts_as.get(name, {})) for name in models)

@@ -1,4 +1,4 @@
-"""The names of a run's rows, and the places of some of them among a million."""
+"""The keys of a run's rows, and an index that finds some of them among a million."""
 
 from __future__ import annotations
 

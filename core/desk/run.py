@@ -1,5 +1,5 @@
-"""A run: a data set and the predictions of up to four checkpoints for each of its rows; without one, its rows can be
-labelled.
+"""A run: a data set and the predictions of up to four checkpoints for each of its rows. A run without predictions can
+be labelled.
 
 Predictions and labels are held in memory as arrays; the texts stay in the run's folder (:mod:`core.desk.run_folder`)
 and are read row by row.
@@ -50,8 +50,8 @@ class RunModel:
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
     counts_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By label in the file, the classes it counts as (:data:`core.data.labels.CountsAs`); other labels match classes by
-    name."""
+    """By label in the file, the classes that it counts as (:data:`core.data.labels.CountsAs`); other labels match
+    classes by name."""
 
     @classmethod
     def named(cls, checkpoint: Checkpoint, counts_as: CountsAs = NOTHING) -> RunModel:
@@ -166,7 +166,7 @@ class StoredRows:
         return read_table(self.path, [name]).column(0).cast(pa.large_string()).combine_chunks().fill_null("")
 
     def coded(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The different values in a column, ``[V]`` of str, and the index of each row's, int ``[N]``."""
+        """The distinct values in a column, ``[V]`` of str, and the index of each row's value, int ``[N]``."""
         found = self.values(name).dictionary_encode()
         return np.array([*found.dictionary.to_pylist(), ""], dtype=object)[:-1], found.indices.to_numpy()
 

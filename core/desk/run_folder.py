@@ -173,7 +173,7 @@ def copy_run(path: Path, folder_of: Callable[[str], Path], largest: int = LARGES
         merged = merge(folder_of(header.sha256), header, _tables(path, header), others, largest, adds=True)
     except DeskError:
         raise
-    # ValueError includes FileError, as which a file that cannot be read is reported while others are written.
+    # ValueError includes FileError, which is raised for an unreadable file while others are written.
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
         raise damaged(path) from None
     by_file = {model_file(model.sha256): model for model in merged.models}
@@ -209,9 +209,9 @@ def merge(
 ) -> RunHeader:
     """Writes the rows of ``tables`` (with the file's ``others`` columns if any row has them) and the predictions of the
     header's models, placing these before other models for the same texts. The write is atomic. ``largest``: size limit
-    of the texts in bytes, for tables from outside. ``adds``: a run that is there stays as it is, and only gets the
-    models that it lacks. Raises DeskError for larger texts, for too many cells and, with ``adds``, for a run that
-    contradicts the one that is there; ValueError for columns that no run has."""
+    of the texts in bytes, for tables from outside. ``adds``: an existing run stays unchanged and only gets the models
+    that it lacks. Raises DeskError for larger texts, for too many cells and, with ``adds``, for a run that contradicts
+    the one that is there; ValueError for columns that a run cannot have."""
     make_folder(folder)
     with changing(folder):
         known = read_header(folder) if is_run(folder) else None
@@ -247,8 +247,8 @@ def _readable(folder: Path, known: RunHeader) -> bool:
 
 
 def _added(folder: Path, known: RunHeader, new: Path, header: RunHeader) -> RunHeader:
-    """The header of a run with the models added that it lacks; deletes what it has from the folder ``new``. Raises
-    DeskError if the new run contradicts it in its rows, labels or predictions."""
+    """The header of a run with the models added that it lacks; files that it already has are deleted from the folder
+    ``new``. Raises DeskError if the new run contradicts it in its rows, labels or predictions."""
     differs = "rows" if known.texts != header.texts else ""
     for name in TEXT_COLUMNS:
         if not differs and _filled(folder / DATA, name) != _filled(new / DATA, name):
@@ -276,7 +276,7 @@ def _filled(path: Path, name: str) -> pa.ChunkedArray:
 
 
 def _close(one: pa.Table, other: pa.Table) -> bool:
-    """Whether two tables of probabilities are the same but for the differences between processors."""
+    """Whether two tables of probabilities are equal up to the rounding differences between processors."""
     one, other = (table.select([name for name in table.column_names if name != TRUNCATED]) for table in (one, other))
     return one.column_names == other.column_names and all(
         np.allclose(one.column(name).to_numpy(), other.column(name).to_numpy(), atol=0.02) for name in one.column_names

@@ -25,7 +25,7 @@ annotator = sa.Table(
     sa.Column("removed", sa.Boolean, nullable=False, default=False),
     sa.UniqueConstraint("name", name="annotator_name"),
 )
-"""The only place that stores a name, so that removing it here removes it everywhere."""
+"""The only table that stores a name, so that removing it here removes it everywhere."""
 
 SUBJECT = ("file", "row", "kind", "tag", "owner")
 

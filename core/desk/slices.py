@@ -55,8 +55,8 @@ class SliceScore:
 
 @dataclass(frozen=True)
 class Share:
-    """How many of the ``rows`` that have two values in common (``names``, such as a word and its text) are ``hits``,
-    with the 95 % interval of their share (Wilson). ``expression`` is the filter for these rows or for the hits."""
+    """Rows that share two values (``names``, such as a word and its text): ``hits`` among ``rows``, with the 95 %
+    interval of their share (Wilson). ``expression`` is the filter for these rows or for the hits."""
 
     names: tuple[str, str]
     rows: int

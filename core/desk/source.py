@@ -1,4 +1,4 @@
-"""The data file that a run was made from: kept in the run's folder, to be written again with other labels."""
+"""The data file that a run was made from, kept in the run's folder so that it can be written with corrected labels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def source_of(dataset: Dataset, path: Path, columns: Picked | None = None) -> So
 
 
 def keep(dataset: Dataset) -> None:
-    """Stores the file of a data set in the folder of its run, if it is known."""
+    """Stores the file of a data set in the folder of its run, if the file is known."""
     source = dataset.source
     if source is not None and source.sha256 == dataset.sha256:
         folder = store.folder_of(dataset.sha256)
@@ -52,8 +52,8 @@ def corrections(run: Run, state: FileState) -> dict[int, NewLabel]:
 
 
 def corrected_file(run: Run, labels: Mapping[int, NewLabel]) -> CorrectedFile:
-    """The run's file with these labels, with all its rows even if the run has only those held out; the run's rows as
-    CSV if it does not have the file, or the file has no columns to write labels into."""
+    """The run's file with these labels and all of its rows, even if the run has only the held-out ones; the run's rows
+    as CSV if the file is not stored, or has no columns to write labels into."""
     try:
         facts = read_json(run.folder / _FACTS)
         content = pa.decompress((run.folder / _BYTES).read_bytes(), facts["size"], codec="zstd", asbytes=True)

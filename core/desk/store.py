@@ -108,7 +108,7 @@ def delete(file: str) -> None:
 
 
 def written(file: str) -> str:
-    """A text that changes whenever the runs of a file are written. Raises DeskError if there are none."""
+    """A text that changes whenever the runs of a file are written. Raises DeskError if the file has none."""
     state = (_existing(file) / FACTS).stat()
     return f"{state.st_mtime_ns} {state.st_ino}"  # the inode too: two writes may fall into one clock tick
 
@@ -141,7 +141,7 @@ def unfinished() -> dict[Path, str]:
 
 
 def delete_parts(parts: Path) -> None:
-    """Deletes the parts of an :func:`unfinished` prediction, unless somebody has resumed it."""
+    """Deletes the parts of an :func:`unfinished` prediction, unless it has been resumed."""
     with contextlib.suppress(Timeout, OSError), FileLock(parts / unfinished_run.LOCK, blocking=False):
         unfinished_run.delete_parts(parts)
 

@@ -1,5 +1,5 @@
-"""The word with the largest effect in each row: shortcuts, such as a word in the hypothesis that decides alone (Poliak
-et al. 2018; Gururangan et al. 2018), appear as the strongest words in many wrong rows.
+"""The word with the largest effect in each row. Shortcuts, such as a word of the hypothesis that decides alone (Poliak
+et al. 2018; Gururangan et al. 2018), show up as the strongest words of many wrong rows.
 
 A word's effect is log p of the prediction before minus after dropping the word (:mod:`core.effects.words`); the
 strongest word in a row is the one with the largest effect, if any is positive.
@@ -88,7 +88,8 @@ def strongest_words(
 
 
 def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log_p: np.ndarray) -> StrongestWord:
-    """From log p of the full row and, below it, without each of the words ``taken``: ``[1 + T, C]``."""
+    """The strongest word, from log p ``[1 + T, C]`` of the full row and, below it, of the row without each of the words
+    ``taken``."""
     target = target_class(checkpoint, log_p[0].tolist())
     effects = log_p[0, target] - log_p[1:, target]
     if not taken or effects.max() <= 0:
@@ -168,7 +169,7 @@ def words_job(run: Run, model: int, checkpoint: str, store: StrongestWords) -> J
 
 def agreement_with_people(run: Run, model: int, found: Found) -> dict[int, tuple[bool, float]]:
     """By row, whether people also name its strongest word, and the share of its text's content words that they name.
-    Rows in which they name none of these are missing, and so are function words."""
+    Rows without a named content word are missing, and so are rows whose strongest word is a function word."""
     if not any(map(holds_reasons, run.rows.other_columns())):
         return {}
     out, second = {}, run.models[model].roles.second

@@ -1,8 +1,7 @@
-"""Which row to label next: a classifier learns from the labels so far, and the row it is least sure of comes next.
-
-One row in five is drawn at random. The accuracy of the classifier is measured on these alone, because the others are
-harder than the file, and each is judged by the classifier as it was before the row was labelled. Uncertainty is the
-margin between the two most probable classes (Scheffer et al. 2001).
+"""Active learning: a classifier learns from the labels so far, and the row that it is least sure of is labelled next.
+One row in five is drawn at random. The classifier's accuracy is measured only on these, because the others are harder
+than the file's average row; each is predicted before it is labelled. Uncertainty is the margin between the two most
+probable classes (Scheffer et al. 2001).
 """
 
 from __future__ import annotations
@@ -33,10 +32,11 @@ from core.files import whole_file
 from core.wording import counted, score_percent
 
 FIRST, EVERY = 20, 5
-"""The number of labels after which a classifier is fitted first, and after how many more again."""
+"""The number of labels after which the first classifier is fitted, and the number of further labels after which it is
+refitted."""
 RANDOM_EVERY = 5
 MOST_ROWS = 20_000
-"""Rows among which the next one is chosen: of a larger file, a random sample."""
+"""Maximum number of rows from which the next one is chosen: a random sample of a larger file."""
 STRENGTH = 0.01
 """C: few labels, many features."""
 LEAST_RANDOM = 20
@@ -119,8 +119,8 @@ def _stored(path: Path, changed: int, texts: str) -> RowFeatures | None:
 
 
 def learned_from(state: FileState, annotator: str) -> dict[str, str]:
-    """The labels that an annotator's classifier may learn from, by row: their own, and the others' decided ones once
-    these are not hidden."""
+    """The labels that an annotator's classifier may learn from, by row: their own, and others' decided labels once
+    these are not hidden from them."""
     own = {key: row.labels[annotator] for key, row in state.rows.items() if annotator in row.labels}
     if state.blind(annotator):
         return own
@@ -140,7 +140,7 @@ def fit(known: RowFeatures, labels: Mapping[int, int]) -> SuggestingModel | None
 
 
 class Background:
-    """Fits classifiers in a thread, the latest labels of each person only."""
+    """Fits classifiers in a thread, only with each person's latest labels."""
 
     def __init__(self) -> None:
         self._threads, self._lock = ThreadPoolExecutor(1, "suggestions"), threading.Lock()
@@ -148,7 +148,8 @@ class Background:
         self._latest: dict[Hashable, SuggestingModel] = {}
 
     def latest(self, whose: Hashable, known: RowFeatures, labels: Mapping[int, int]) -> SuggestingModel | None:
-        """The latest classifier that is ready, None before the first; starts the next one if its labels are there."""
+        """The latest finished classifier, None before the first; starts fitting the next one if there are enough
+        labels."""
         due = len(labels) - len(labels) % EVERY
         with self._lock:
             number, future = self._running.get(whose, (0, None))
@@ -168,7 +169,7 @@ BACKGROUND = Background()
 
 
 def measured(guesses: Sequence[Guess]) -> tuple[int, int]:
-    """How many of the random rows were guessed right, and how many there are."""
+    """Number of random rows that were predicted right, and number of random rows."""
     random = [guess for guess in guesses if guess.random]
     return sum(guess.right for guess in random), len(random)
 

@@ -167,7 +167,7 @@ def open_table(run: Run, known: Callable[[str], bool] | None = None) -> RunTable
     exported = run.dataset.layout == EXPORTED
     for i, name in enumerate(others):
         if exported and (name in taken or _OF_A_MODEL.fullmatch(name)):
-            continue  # the desk computed it, as it does again
+            continue  # computed by the desk, which computes it again
         own = name.replace("`", "'")  # filters write names in backticks
         while own in taken or own.startswith(LABEL):
             own = f"file.{own}"
@@ -202,7 +202,7 @@ def with_tags(table: RunTable, run: Run, state: FileState) -> RunTable:
 
 
 def with_deal(table: RunTable, run: Run, state: FileState) -> RunTable:
-    """The table with the annotators to whom each row is dealt, if rows are."""
+    """The table with the annotators to whom each row is assigned, if rows are assigned."""
     if state.hands:
         hands = [(), *state.hands]
         dealt = cells(

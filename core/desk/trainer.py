@@ -20,7 +20,7 @@ from core.training_progress import TrainingProgress
 
 NICENESS = 10
 OUTPUT = "output.txt"
-"""File in the folder of the run with what the trainer printed."""
+"""File with the trainer's output, in the folder of the run."""
 _POLL = 0.5
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -34,8 +34,8 @@ def installed() -> bool:
 
 
 def write_rows(file: Path, rows: Sequence[Example], roles: Sequence[str]) -> str:
-    """Writes labelled rows as the trainer reads them, and returns its --columns, which name the texts' ``roles``; none
-    are the base's. Raises FileError."""
+    """Writes labelled rows in the format that the trainer reads, and returns its --columns with the texts' ``roles``
+    (without any, the base's roles apply). Raises FileError."""
     keys = [*(roles or _NUMBERS[: 1 + any(row.second for row in rows)])]
     label, group = ("_".join([name, *keys]) for name in ("label", "group"))  # unlike both of them
     of_questions = bool(rows) and rows[0].group is not None
@@ -50,10 +50,10 @@ def write_rows(file: Path, rows: Sequence[Example], roles: Sequence[str]) -> str
 
 
 def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], bool]) -> None:
-    """Trains with these options of the command into the folder ``out``, resuming from the state there. Calls
-    ``told`` with the progress twice a second; once it returns false, the best epoch so far is kept. Raises DeskError
-    with the trainer's sentence if it fails. An error of ``told`` passes, and the trainer continues until this process
-    has ended: it notices, and saves its state."""
+    """Trains with these command options into the folder ``out``, resuming from the state there. Calls ``told`` with the
+    progress twice a second; once it returns false, training stops and the best epoch so far is kept. Raises DeskError
+    with the trainer's error message if it fails. An exception in ``told`` is raised; the trainer then continues until
+    this process has ended, notices that, and saves its state."""
     command = [sys.executable, "-m", "trainers", "train", *options, "--out", str(out), "--resume", "--threads", "1"]
     paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **dict.fromkeys(_THREADS, "1"), "PYTHONPATH": paths}
@@ -71,7 +71,7 @@ def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], 
 
 
 def _watched(process: subprocess.Popen[bytes], out: Path, told: Callable[[TrainingProgress], bool]) -> str:
-    """Waits for the trainer, and returns its last sentence on standard error, which is short: a line each half
+    """Waits for the trainer, and returns the last sentence of its standard error, which is short: one line per half
     minute."""
     while True:
         try:

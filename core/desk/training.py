@@ -1,10 +1,10 @@
 """Trains all weights of a checkpoint further on some rows of a file, and predicts the others: the job behind the desk's
 other offer for a labelled file.
 
-Everything is in the folder ``training`` of the unlisted checkpoint's: the plan with all rows, which is there as soon as
-the training is queued, the trainer's files, its output, progress and saved state. A training that was stopped with its
-server, or had not begun, is resumed from there, by any server that shares the folder of runs. The finished checkpoint
-takes the folder's place.
+Everything is in the folder ``training`` inside the unlisted checkpoint's folder: the plan with all rows (written when
+the training is queued), the trainer's files, output, progress and saved state. Any server that shares the folder of
+runs can resume from there a training that stopped with its server or had not begun. The finished checkpoint replaces
+the folder.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained, and on which rows."""
+    """The model to train and its rows."""
 
     name: str
     """The name of the new checkpoint, ``BASE~TOKEN``."""
@@ -94,15 +94,15 @@ class Plan:
 
 @dataclass(eq=False)
 class TrainingJob(Job):
-    """A training with its plan, its epochs so far, and its ``lock``, held from now until it has ended: by it other
-    servers know that the training is queued or running."""
+    """A training with its plan, its epochs so far, and its ``lock``, which is held until the training has ended and
+    tells other servers that it is queued or running."""
 
     plan: Plan = field(kw_only=True)
     lock: FileLock = field(kw_only=True)
     history: Sequence[Epoch] = field(default=(), init=False)
 
     def cancel(self) -> None:
-        """Stops it. One that is queued leaves nothing, or waits to be resumed if it has epochs."""
+        """Stops it. A queued training leaves nothing behind, or can be resumed later if it has epochs."""
         super().cancel()
         if self.future.cancelled():
             run = self.plan.folder / TRAINING
@@ -154,7 +154,7 @@ def _labelled(row: Example, label: str) -> Example:
 
 
 def unfinished(maker: str) -> list[Unfinished]:
-    """A maker's trainings that were stopped, with their server or by an error, and wait to be resumed."""
+    """A maker's trainings that were stopped, together with their server or by an error, and can be resumed."""
     found = []
     for run in (folder / TRAINING for folder in unlisted()):
         if (run / _ABOUT).is_file():
@@ -166,7 +166,7 @@ def unfinished(maker: str) -> list[Unfinished]:
 
 
 def resumed(name: str) -> TrainingJob:
-    """A job that resumes an unfinished training. Raises DeskError if it is not there any more."""
+    """A job that resumes an unfinished training. Raises DeskError if it no longer exists."""
     folder = folder_of(name)
     try:
         plan = checked(read_json((folder or Path()) / TRAINING / _PLAN), Plan, by=LENIENT)
@@ -176,7 +176,7 @@ def resumed(name: str) -> TrainingJob:
 
 
 def delete(name: str) -> None:
-    """Deletes an unfinished training, unless somebody has resumed it; a model that it made stays."""
+    """Deletes an unfinished training, unless it has been resumed; a model that it already produced stays."""
     folder = folder_of(name)
     if folder is not None:
         with contextlib.suppress(Timeout, OSError), FileLock(folder / TRAINING / _LOCK, blocking=False):
@@ -196,9 +196,9 @@ def _remove_empty(folder: Path) -> None:
 
 
 def training(plan: Plan) -> TrainingJob:
-    """A job that trains as planned, or resumes; its plan is stored at once. One that is cancelled while it trains keeps
-    the best epoch so far, and leaves nothing if there is none. Raises DeskError if the plan cannot be stored, or
-    another job trains it."""
+    """A job that trains as planned, or resumes; its plan is stored at once. If it is cancelled while training, the best
+    epoch so far is kept; before the first epoch, nothing is left behind. Raises DeskError if the plan cannot be stored,
+    or another job trains it."""
     run = plan.folder / TRAINING
     lock = FileLock(run / _LOCK, blocking=False, thread_local=False)
 
@@ -237,7 +237,7 @@ def _stored(plan: Plan, run: Path, lock: FileLock) -> Iterator[None]:
 
 
 def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
-    """Trains, and predicts the held-out rows; what was finished before is not done again."""
+    """Trains, and predicts the held-out rows; finished steps are not repeated."""
     before = {*store.unfinished()}
     try:
         store.folder_to_write(plan.test.sha256)  # raises an error without a path

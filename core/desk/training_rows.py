@@ -22,9 +22,9 @@ _ROWS = 10_000
 
 
 def training_notes(run: Run, cards: Mapping[int, Card]) -> list[str]:
-    """A sentence about each model that learned from some of the run's rows, with its scores on these and on the
-    others; or that was trained on a file of the run's name, or on another part of the same training set. ``cards``: the
-    cards of the run's models, by index, without models that are not installed."""
+    """A sentence about each model that learned from some of the run's rows, with its scores on these and on the others;
+    or that was trained on a file with the run's name, or on another part of the same training set. ``cards``: the cards
+    of the run's models, by index, without models that are not installed."""
     by_name = [
         f"{LETTERS[model]} ({run.models[model].title}) was trained on {source}, which this file seems to be (or a part "
         "of it): scores on training rows do not show how well a model does on new ones."
@@ -49,7 +49,7 @@ def learned_rows(run: Run) -> dict[int, np.ndarray]:
 
 
 def _scores_apart(run: Run, model: int, rows: np.ndarray) -> str:
-    """What a model's training rows are, and its accuracy on them and on the others."""
+    """A model's training rows in words, and its accuracy on them and on the others."""
     parts = {"these": rows & run.judged, "the others": ~rows & run.judged} if run.labelled else {}
     told = []
     for name, part in parts.items():

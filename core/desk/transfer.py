@@ -1,5 +1,5 @@
-"""Tags, labels and notes as one JSON file, and their way into another desk, a changed file, or the same file read by
-other columns: rows are matched by id or by texts, and what does not match is counted."""
+"""Exports tags, labels and notes as one JSON file, and imports them into another desk, for a changed file, or for the
+same file read with other columns: rows are matched by id or by texts, and unmatched rows are counted."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from core.wording import counted
 FORMAT = "PairLens annotations"
 BY_ID, BY_TEXTS = "id", "texts"
 LARGEST = 1 << 28
-"""Size limit in bytes of a file to bring in."""
+"""Size limit in bytes of a file to import."""
 _LISTED = 8
 """Maximum number of names in a sentence."""
 
 
 @dataclass(frozen=True)
 class RowMarks:
-    """What people said of a row."""
+    """People's annotations of a row."""
 
     id: str
     texts: tuple[str, str]
@@ -46,7 +46,7 @@ class RowMarks:
     """The class by annotator."""
     unsure: tuple[str, ...] = ()
     decided: tuple[str, str] | None = None
-    """The class, and who decided."""
+    """The class and the person who decided on it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Whole:
     file: str
     sha256: str
     withheld: int
-    """Reviews by others that were hidden from whoever exported it."""
+    """Number of reviews that were hidden from the exporter."""
     classes: tuple[str, ...]
     tags: Mapping[str, str]
     """The definition of each tag, which may be empty."""
@@ -99,7 +99,7 @@ def from_text(text: str | bytes) -> Whole:
 
 @dataclass
 class BroughtIn:
-    """What became of annotations that were brought in."""
+    """The outcome of an import."""
 
     rows: int = 0
     """Number of rows that matched."""
@@ -107,9 +107,9 @@ class BroughtIn:
     marks: int = 0
     """Tags, notes, labels and decisions written."""
     kept: int = 0
-    """Those that the row had otherwise already, and that stayed."""
+    """Number of marks left out because the row already had other values."""
     people: list[str] = field(default_factory=list)
-    """Names that were removed here, or are none, whose marks are left out."""
+    """Names that were removed here or are invalid: their marks are left out."""
     new: list[str] = field(default_factory=list)
     """Classes and tags that were added."""
     lost: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ def bring_in(engine: Engine, annotator: str, run: Run, annotations: Whole, by: s
 
 
 class _Names:
-    """The numbers here of the people, classes and tags of annotations that are brought in."""
+    """The numbers, in this database, of the people, classes and tags of imported annotations."""
 
     def __init__(self, connection: Connection, author: int, file: str, annotations: Whole, outcome: BroughtIn) -> None:
         self._connection, self._author, self._file, self._outcome = connection, author, file, outcome
@@ -190,7 +190,7 @@ class _Names:
             self._class(name)
 
     def subjects(self, row: RowMarks, known: str) -> Iterator[tuple[Subject, str]]:
-        """What is said of a row, as subjects of the row ``known`` here."""
+        """A row's annotations, as subjects of the matching row ``known`` in this database."""
         for name in row.done:
             yield from self._of(name, "looked", known, YES)
         for tag, people in row.tags.items():

@@ -139,7 +139,7 @@ def unfinished(folder: Path, header: RunHeader, settings: Sequence[str] = ()) ->
 
 
 def delete_parts(parts: Path) -> None:
-    """Deletes a prediction's parts, whose lock the caller holds. Renamed first: whoever predicts the same meanwhile
-    begins with a new folder, and not in one that is being deleted."""
+    """Deletes a prediction's parts, whose lock the caller holds. The folder is renamed first, so that another
+    prediction of the same file starts in a new folder, not in one that is being deleted."""
     with contextlib.suppress(OSError):
         shutil.rmtree(parts.rename(parts.with_name(f"{PARTS}{uuid.uuid4().hex}")))

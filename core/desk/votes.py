@@ -96,7 +96,7 @@ def _counts(text: str) -> Counter[str]:
 
 
 def _value(text: str) -> object:
-    """The value of JSON, or of a literal as Python or NumPy print it; None if it is neither."""
+    """The value of JSON, or of a literal printed by Python or NumPy; None if it is neither."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

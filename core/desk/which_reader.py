@@ -1,4 +1,5 @@
-"""Compares readers of a file's training rows: the job behind the desk's question of which model to adapt."""
+"""Compares models as readers of a file's training rows: the job behind the desk's suggestion of which model to
+adapt."""
 
 from __future__ import annotations
 
@@ -48,5 +49,5 @@ def which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> R
 
 
 def about(dataset: Dataset, names: Sequence[str]) -> Hashable:
-    """What a comparison is about."""
+    """The key of a comparison (:attr:`core.desk.jobs.Job.about`)."""
     return "readers", dataset.sha256, tuple(names)
