@@ -64,7 +64,7 @@ FIVE_SENTIMENTS: dict[str, Shades] = dict(
 """SST-5's classes in order, from the no colour to the yes colour of the other tasks."""
 
 OTHER_CLASSES: tuple[Shades, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
-"""Colours of up to three classes of other tasks, in order; more have those of a map."""
+"""Colours of up to three classes of other tasks, in order; more classes use a map's colours."""
 
 MAP_COLOURS: tuple[str, ...] = (
     "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
