@@ -1,5 +1,5 @@
-"""The visitor's own models: those that they made, and those that this browser session knows by their unlisted names;
-and their key as a maker of models and of rooms."""
+"""The visitor's own models (models that they made, and models that this browser session knows by their unlisted names),
+and their key as a maker of models and rooms."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def maker() -> str:
 
 
 def known() -> dict[str, Path]:
-    """The visitor's own models: unlisted ones that still exist, with those that the page's address names, and saved
-    ones; newest first."""
+    """The visitor's own models, newest first: saved ones, and unlisted ones that still exist, including those named in
+    the page's address."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return {}
     names: list[str] = st.session_state.setdefault(_KEY, [])
@@ -60,19 +60,19 @@ def recall(text: str) -> dict[str, str]:
 
 
 def add(name: str) -> None:
-    """Puts a model that the session made first in its lists."""
+    """Puts a new model of the session first in its lists."""
     st.session_state.setdefault(_MADE, set()).add(name)
     names: list[str] = st.session_state.setdefault(_KEY, [])
     names[:] = [name, *(one for one in names if one != name)][:MOST]
 
 
 def made(name: str) -> bool:
-    """Whether the visitor made this model, and did not only open it by a link."""
+    """Whether the visitor made this model, and did not just open it by a link."""
     folder = available().get(name)
     return name in st.session_state.get(_MADE, ()) or (folder is not None and is_made_by(folder, maker()))
 
 
 def forget(name: str) -> None:
-    """Takes a model off the session's lists."""
+    """Removes a model from the session's lists."""
     with contextlib.suppress(ValueError):
         st.session_state.setdefault(_KEY, []).remove(name)

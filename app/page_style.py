@@ -217,7 +217,7 @@ def _made(text: Callable[[], str], kind: str, file: str, session: ScriptRunConte
         made = f"{str(error).rstrip('.')}.\n"
     if kind == _CSV:
         made = f"\ufeff{made}"  # the mark by which Excel reads it as UTF-8
-    # Streamlit deletes a file made on click as soon as two runs have ended, of any visitors, unless a session holds it.
+    # Streamlit deletes a file made on click once two runs (of any visitors) have ended, unless a session holds it.
     add = get_instance().media_file_mgr.add
     held = threading.Thread(target=add, args=(made.encode(), kind, f"made {file}", file, True))
     add_script_run_ctx(held, session)

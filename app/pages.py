@@ -1,5 +1,5 @@
-"""The pages: each file in app/views is one, named by the first words of its docstring, up to the colon. One that says
-``PLACE_IN_MENU = None`` is opened from other pages only."""
+"""The pages: each file in app/views is one, named by the first words of its docstring, up to the colon. A page with
+``PLACE_IN_MENU = None`` can only be opened from other pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VIEWS = Path(__file__).resolve().parent / "views"
 
 
 LAST = 1000
-"""The place in the menu of a file that says none."""
+"""The default place in the menu."""
 
 
 def pages() -> dict[str, str]:

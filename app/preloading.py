@@ -17,7 +17,7 @@ from core.allocator import return_freed_memory, share_arenas
 HAND_BACK = 20.0
 """Seconds between returns of unused memory; each traverses all objects created since the start."""
 BETWEEN_DELETIONS = 600.0
-"""Seconds between deletions of what is kept for a day."""
+"""Seconds between deletions of data that is kept for a day."""
 UNDISTURBED = 60.0
 """Seconds for the first visitors' pages before WordNet and the second-opinion model are read: that takes three times as
 long as everything before, and a page that needs them sooner reads them."""

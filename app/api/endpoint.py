@@ -57,9 +57,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Endpoint(NamedTuple):
-    """An endpoint: its request type, the function that computes it, whether finished answers are cached, and
-    whether they depend on ``others`` than the request's model too; whether it takes no more than a forward pass or
-    two; and whether the function is also given one to tell the ``parts`` of its answer that are known so far."""
+    """An endpoint: its request type; the function that computes its answer; whether finished answers are cached;
+    whether they also depend on ``others`` than the request's model; whether they take only a forward pass or two; and
+    whether the function reports ``parts`` of its answer as it computes them."""
 
     request: type[Any]
     compute: Callable[..., object]
@@ -83,9 +83,9 @@ def endpoint(
     parts: bool = False,
 ) -> Callable[[F], F]:
     """Registers a function ``(request, progress)`` as the answer for the endpoint ``/api/name``; with ``parts``,
-    ``(request, progress, so_far)``, which tells ``so_far`` the parts of its answer as it computes them. Without
-    ``kept`` it is not cached, because it is fast, or depends on more than the request and the files of the model, or of
-    all models if it depends on ``others``."""
+    ``(request, progress, so_far)``, which calls ``so_far`` with the parts of its answer as it computes them. Without
+    ``kept`` the answer is not cached, because it is fast to compute, or depends on more than the request and the
+    model's files (all models' files, with ``others``)."""
 
     def register(compute: F) -> F:
         ENDPOINTS[name] = Endpoint(request, compute, kept, others, quick, parts)

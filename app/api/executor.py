@@ -34,11 +34,11 @@ from core.progress import Progress
 from core.shared_cache import SharedCache
 
 OPEN = 6
-"""Maximum number of a client's quick requests that are open, and of others. A page sends three at a time."""
+"""Maximum number of a client's open quick requests, and of other open requests. A page sends three at a time."""
 SLOTS = max(1, (os.cpu_count() or 1) // 2)
 """Number of computations that run at once in their first quantum, and of long ones: the other half is for pages."""
 QUANTUM = 0.25
-"""Seconds of CPU time that a computation has before it is a long one, and between the turns of long ones."""
+"""Seconds of CPU time after which a computation counts as long, and after which long computations take turns."""
 FRESH = 2.0
 """Seconds after which long computations no longer pause for one in its first quantum, which may itself be waiting."""
 HALF_LIFE = 10.0
@@ -105,11 +105,11 @@ Tell = Callable[[Update], None]
 
 @dataclass(eq=False)
 class _Work:
-    """A queued or running computation. ``size``: of the question; ``client``: who asked first, and is charged if all
-    have left; ``listeners``: callbacks with their clients, empty once it is abandoned; ``started``: when it got its
-    thread; ``since``: the thread's CPU time up to which its client was charged; ``reported``: when its listeners were
-    last updated; ``postponed``: whether it has to give back its thread; ``replaced``: whether it did that for another
-    one."""
+    """A queued or running computation. ``size``: size of the question; ``client``: the first to ask, which is charged
+    if all have left; ``listeners``: callbacks with their clients, empty once it is abandoned; ``started``: when it got
+    its thread; ``since``: the thread's CPU time up to which its client was charged; ``reported``: when its listeners
+    were last updated; ``postponed``: whether it has to release its thread; ``replaced``: whether it did so for another
+    computation."""
 
     key: Hashable
     compute: Compute
@@ -142,7 +142,7 @@ class Executor:
         self._works: dict[Hashable, _Work] = {}
         self._queued: list[_Work] = []
         self._running: list[_Work] = []
-        """Those with a thread."""
+        """Computations with a thread."""
         self._waiting: list[_Work] = []
         """Long computations with a thread that need a slot, longest waiting first."""
         self._used: dict[str, tuple[float, float]] = {}
@@ -153,8 +153,8 @@ class Executor:
         self, key: Hashable, compute: Compute, client: str, tell: Tell, *, lane: Lane = Lane.FIRST, size: int = 0
     ) -> Callable[[], None]:
         """Computes an answer and reports it to ``tell``, which may be called from any thread. Equal keys must mean
-        equal answers; among clients that have used about as much, the question of the smallest ``size`` is next.
-        Returns a function to call when the client stops waiting. Raises Refused if the client has too many open
+        equal answers; among clients that have used about the same time, the question with the smallest ``size`` comes
+        next. Returns a function to call when the client stops waiting. Raises Refused if the client has too many open
         requests."""
         with self._changed:
             if key in self._answers:
@@ -203,12 +203,12 @@ class Executor:
         return len(self._held(lane)) < THREADS[lane]
 
     def _held(self, lane: Lane) -> list[_Work]:
-        """The computations with a thread of this lane that they keep."""
+        """The computations that keep a thread of this lane."""
         return [work for work in self._running if work.lane is lane and not work.postponed]
 
     def _replaces_another(self, work: _Work) -> bool:
-        """Postpones the youngest long computation for this one, if its client has used a few quanta, and twice as much
-        as this one's."""
+        """Postpones the youngest long computation in favour of this one, if its client has used a few quanta and at
+        least twice as much time as this one's client."""
         if work.lane is not Lane.LONG or work.replaced:
             return False
         youngest = max(self._held(Lane.LONG), key=lambda other: other.started)
@@ -241,7 +241,7 @@ class Executor:
         self._end(work, update)
 
     def _end(self, work: _Work, update: Update | None) -> None:
-        """Gives back the thread of a computation and tells its last update, or queues it again if there is none."""
+        """Releases a computation's thread and sends its last update, or queues it again if there is none."""
         with self._changed:
             self._charge(work)
             self._running.remove(work)
@@ -285,7 +285,7 @@ class Executor:
             self._take_turn(work)
 
     def _take_turn(self, work: _Work) -> None:
-        """Gives back a long computation's slot, and waits for its next one. Raises Ended and _Postponed."""
+        """Releases a long computation's slot, and waits for its next one. Raises Ended and _Postponed."""
         with self._changed:
             self._charge(work)
             self._waiting.append(work)
@@ -323,7 +323,7 @@ class Executor:
 
     def _next(self, works: Sequence[_Work]) -> _Work | None:
         """The computation whose client has used the least time: without a thread, to the nearest second."""
-        now = self._clock()  # the same for all, or of two of one client the later one would seem to have used less
+        now = self._clock()  # one time for all, or a client's later computation would seem to have used less
 
         def rank(work: _Work) -> tuple[bool, float, int]:
             used = self._seconds(self._client(work), now)

@@ -88,7 +88,7 @@ def check_sender(connection: HTTPConnection) -> None:
 def _is_own_host(host: str) -> bool:
     """Whether a ``Host`` header names this server: localhost, the names in the settings ``server.address`` and
     ``browser.serverAddress``, or an IP address, which cannot be another site's name. A server that only this machine
-    can reach has none but its loopback addresses. If ``server.allowedHosts`` is set, which Streamlit applies to the
+    can reach has only its loopback addresses. If ``server.allowedHosts`` is set, which Streamlit applies to the
     websocket, only these count. A proxy with a login (``PAIRLENS_USER_HEADER``) determines the host itself."""
     found = HOST.fullmatch(host)
     if found is None:
@@ -115,12 +115,12 @@ def _ip_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 
 def client_of(connection: HTTPConnection) -> str:
     """The unit among which computing time is shared: the token that this server gave to a browser, else a login, else
-    an address (for IPv6 its network, which one person can have to themselves)."""
+    an address (for IPv6 its network, because one user may own all of it)."""
     known = token_of(connection) or login.name_in(connection.headers.getlist)
     if known:
         return known
     if "x-forwarded-for" in connection.headers and not os.environ.get("PAIRLENS_USER_HEADER"):
-        return "forwarded"  # without a proxy of ours, the header and so the address is the sender's own choice
+        return "forwarded"  # without our own proxy, the sender can choose the header and so the address
     found = _ip_address(connection.client.host if connection.client else "")
     return str(ipaddress.ip_network((found, 64), strict=False) if found and found.version == 6 else found)
 
@@ -138,8 +138,8 @@ def _signed(name: str) -> str:
 
 @functools.cache
 def _secret() -> bytes:
-    """``server.cookieSecret`` if it is set. Else one that is kept in the desk's folder, so that a lecturer and the
-    phones in a room are known after a restart; without such a folder, Streamlit's, of this process alone."""
+    """``server.cookieSecret`` if it is set. Otherwise a secret stored in the desk's folder, so that a lecturer and the
+    phones in a room are recognised after a restart; without such a folder, Streamlit's secret of this process."""
     if not is_manually_set("server.cookieSecret"):
         with contextlib.suppress(OSError, UserError):
             return _kept_secret(desk_folder() / "cookie-secret")
@@ -147,7 +147,7 @@ def _secret() -> bytes:
 
 
 def _kept_secret(file: Path) -> bytes:
-    """The secret in a file that only this user can read, made by whichever server comes first."""
+    """The secret in a file that only this user can read, created by the first server that needs it."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent) as scratch, contextlib.suppress(FileExistsError):
@@ -158,7 +158,7 @@ def _kept_secret(file: Path) -> bytes:
 
 
 def _giving_token(send: Send, token: str) -> Send:
-    """Adds a token to a page: the browser's, for another day, or a new one."""
+    """Adds a token to a page: the browser's own, renewed for a day, or a new one."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

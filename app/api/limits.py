@@ -12,7 +12,7 @@ MOST_CLIENTS = 10_000
 
 
 class Limit:
-    """Admits ``burst`` requests of a client at once, and ``rate`` per second after that."""
+    """Admits bursts of ``burst`` requests per client, and ``rate`` requests per second after that."""
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
@@ -28,6 +28,6 @@ class Limit:
             left = min(self._burst, left + (now - counted) * self._rate)
             self._left[client] = max(left - 1, 0.0) if left >= 1 else left, now
             while len(self._left) > MOST_CLIENTS:
-                del self._left[next(iter(self._left))]  # the one that has been silent longest
+                del self._left[next(iter(self._left))]  # the client that has been silent longest
         if left < 1:
             raise Refused(429, "You ask more often than a phone needs to: wait a few seconds.")

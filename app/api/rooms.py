@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 PAUSE = 1.0
-"""Seconds after which a phone that asks too often is refused."""
+"""Seconds before a phone that sends too many requests gets its refusal."""
 PAGE = Path(__file__).resolve().parents[1] / "rooms"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -73,7 +73,7 @@ def page(request: Request) -> Response:
 
 
 def static(request: Request) -> Response:
-    """Its script and its style."""
+    """The page's script and style sheet."""
     name = request.path_params["name"]
     if name not in FILES:
         return JSONResponse({"error": "There is no such file."}, 404, HEADERS)
@@ -138,7 +138,7 @@ async def act(request: Request, token: str) -> JsonObject:
 async def _in_thread(
     ask: Callable[[Phones], R], threads: ThreadPoolExecutor, turn: AbstractContextManager[object] = TURN
 ) -> R:
-    """Asks the database in a thread. Raises Refused."""
+    """Runs a function that needs the database in a thread. Raises Refused."""
 
     def asked() -> R:
         from app.api import room_requests  # the first request imports torch and all models

@@ -17,7 +17,7 @@ def route(base: str) -> Route:
 
 
 async def scripts(request: Request) -> Response:
-    """All scripts and styles, as one module; also for a page of another server, whose version is not this one's."""
+    """All scripts and styles, as one module; also for a page that was served by another version."""
     text, version = await asyncio.get_running_loop().run_in_executor(None, _bundled)
     kept = KEPT if request.path_params["version"] == version else ONCE
     headers = {"Cache-Control": kept, "X-Content-Type-Options": "nosniff"}

@@ -89,7 +89,7 @@ def _run(page: PageSession[CompareState], runs: Sequence[RunHeader]) -> tuple[Ru
 
 
 def _of_run(header: RunHeader, models: Sequence[RunModel]) -> tuple[list[Disagreement], int]:
-    """The first pairs on which the models differ, those that both are most sure of first, and how many there are."""
+    """The first pairs on which the models differ, most confident first, and their total number."""
     return of_run(store.open_run(header.sha256, [model.sha256 for model in models]))
 
 

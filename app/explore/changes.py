@@ -1,4 +1,4 @@
-"""What corrections changed: the corrected pairs, our test pairs by kind, pairs tried, and the rows of a file."""
+"""The effects of corrections: on the corrected pairs, our test pairs by kind, pairs tried, and the rows of a file."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from core.evaluation.scores import ranking
 from core.wording import capital, counted, percent, score_percent
 
 MOST_KINDS = 3
-"""Rows in each of the lists of losses and gains: the verdict below should stay in sight."""
+"""Length of the lists of losses and gains: the verdict below them should stay in sight."""
 MOST_ROWS = 2_000
-"""Rows of a file on which an adapted model is tested at once: the Error desk takes more."""
+"""Maximum number of rows of a file on which an adapted model is tested here; the Error desk takes more."""
 _PULL, _TESTED = "pull of the corrections", "tested file of corrections"
 
 
@@ -55,8 +55,8 @@ def suites_come_late(answered: Answered) -> bool:
 
 
 def what_changed(page: PageSession[ExploreState], answered: Answered, place: DeltaGenerator) -> None:
-    """What an adapted model changed, in this ``place``: its pairs, our test pairs by kind, and the pairs tried in this
-    visit. Open for one that was just made; for a saved one, if its pairs were kept, once the visitor opens it."""
+    """The effects of an adapted model, in this ``place``: on its pairs, our test pairs by kind, and the pairs tried in
+    this visit. Open for a new model; for a saved one, if its pairs were kept, once the visitor opens it."""
     adapted = answered.checkpoint
     kept, unlisted = adapted.folder / PAIRS, bool(base_of(page.state.model or ""))
     if not kept.is_file():
@@ -89,7 +89,7 @@ def what_changed(page: PageSession[ExploreState], answered: Answered, place: Del
 
 
 def _file(base: Checkpoint, found: Fitted) -> None:
-    """The labelled rows of a file before and after, with those that are wrong now first."""
+    """The labelled rows of a file before and after, rows that are wrong now first."""
     with st.popover("Test on a labelled file"):
         opened = st.file_uploader(
             f"Labelled {unit(base.card)}s", ["csv", "tsv", "jsonl"], key=_TESTED, max_upload_size=5
@@ -121,7 +121,7 @@ def _file(base: Checkpoint, found: Fitted) -> None:
 
 
 def _ranked(base: Checkpoint, rows: Sequence[Correction], logits: Sequence[Tensor]) -> str:
-    """How well the answers to each question are ranked, before and after: the purpose of such a model."""
+    """The ranking of the answers to each question, before and after: the purpose of such a model."""
     right = right_class(base.card)
     assert right is not None, "it ranks answers"
     questions, relevant = [one.first for one in rows], [one.label == base.labels[right] for one in rows]
@@ -168,7 +168,7 @@ def _slider(
             page.set(page.state.updated(model=saved))
 
     steps = [f"{one:g}" for one in PULLS]
-    # One widget for all pulls: a new one would take the focus from the keyboard with each step.
+    # One widget for all pulls: a new one would lose the keyboard focus with each step.
     st.session_state[_PULL] = f"{min(PULLS, key=lambda one: abs(one - pull)):g}"
     st.select_slider(
         "Pull towards the old weights: to the left it learns more, to the right it forgets less",
@@ -208,7 +208,7 @@ def _pairs(
     *,
     changed: bool = False,
 ) -> None:
-    """Verdicts before and after; ``changed``: only of pairs whose verdict is another now."""
+    """Verdicts before and after; ``changed``: only pairs whose verdict changed."""
     if not pairs:
         return
     features = once(f"features, {title}", digest([base.card["sha256"], pairs]), lambda: feature_vectors(base, pairs))

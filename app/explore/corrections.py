@@ -45,8 +45,8 @@ _OPENED = "opened corrections"
 
 
 def choices(page: ExploreState, checkpoint: Checkpoint) -> Correct | None:
-    """The classes that the user can say are right; None for a model without a classifier that could learn it, and for
-    an epoch of a training."""
+    """The classes that the user can choose as right; None for a model without a classifier that could learn them, and
+    for an epoch of a training."""
     if checkpoint.model.output_layer is None or len(checkpoint.labels) < 2 or page.epoch:
         return None
     words = words_of(_texts(page, checkpoint))
@@ -65,7 +65,7 @@ def _texts(page: ExploreState, checkpoint: Checkpoint) -> tuple[str, str]:
 
 
 def choose(page: PageSession[ExploreState], label: str) -> None:
-    """Takes the class that the user says is right for the pair shown; an empty one takes the correction back."""
+    """Stores the class that the user chose as right for the pair shown; an empty one withdraws the correction."""
     state = page.state
     checkpoint = load_named(state.model or "")
     new = Correction(*_texts(state, checkpoint), label)
@@ -77,7 +77,7 @@ def choose(page: PageSession[ExploreState], label: str) -> None:
 
 
 def usable(corrections: Sequence[Correction], base: Checkpoint) -> list[Correction]:
-    """The corrections that this model can learn: of its classes, and of pairs or single texts as it reads them."""
+    """The corrections that this model can learn: with its classes, and of pairs or single texts, whichever it reads."""
     return [one for one in corrections if one.label in base.labels and bool(one.second.strip()) != base.single]
 
 
@@ -159,7 +159,7 @@ def _entry(page: PageSession[ExploreState], base: Checkpoint, place: int, one: C
 
 
 def _open(page: PageSession[ExploreState]) -> None:
-    """Adds the labelled pairs of a file, or says in one sentence why it cannot."""
+    """Adds the labelled pairs of a file, or shows the reason why not in one sentence."""
     opened = st.session_state[_OPENED]
     page.touch()
     if opened is None:
@@ -252,5 +252,5 @@ def save(base: Checkpoint, examples: Examples, pull: float, corrections: Sequenc
 
 
 def _select(page: PageSession[ExploreState], name: str) -> None:
-    page.update(model=name)  # only the list of models is new: what was typed meanwhile stays
+    page.update(model=name)  # only the list of models changes: text typed meanwhile stays
     st.rerun()  # the whole page

@@ -41,7 +41,7 @@ def one_line(card: JsonMapping) -> str:
 
 
 def summary(card: JsonMapping) -> list[tuple[str, str]]:
-    """What the model is, its accuracy and its purpose, one line each."""
+    """The model's kind, accuracy and purpose, one line each."""
     roles = card["roles"]
     texts = " and ".join(the(role) for role in (roles["first"], roles["second"]) if role)
     names = class_titles(card)
@@ -118,8 +118,8 @@ def _probed(suite: SuiteCounts) -> tuple[str, str]:
 
 
 def routes(card: JsonMapping) -> list[tuple[str, str, str]]:
-    """By which routes an exchanged word changes the verdict: one line per suite, with the kind of most pairs first, and
-    of the others the first route's share."""
+    """The routes by which an exchanged word changes the verdict: one line per suite, with the kind that has most pairs
+    first; for the other kinds, only the first route's share."""
     told = details(card).routes
     known = [(suite.title, told[name]) for name, suite in SUITES.items() if told.get(name)]
     return [line for title, kinds in known for line in _noticed(title, kinds)]
@@ -248,7 +248,7 @@ def recipe(card: JsonMapping) -> str:
 
 
 def command(card: JsonMapping) -> str:
-    """The command that trains it again."""
+    """The command that repeats its training."""
     return details(card).training.command or f"python -m trainers train {card['name']} --data DIR"
 
 

@@ -1,4 +1,4 @@
-"""Visitors' models: saving one under a name that everybody sees; and, for its maker, another title or deleting it."""
+"""Visitors' models: saving one under a name that everybody sees; and, for its maker, renaming and deleting it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def save(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
             page_style.notice([f"{capital(str(error)).rstrip('.')}."])
             return
     own_models.forget(name)
-    with contextlib.suppress(OSError, ValueError, FileError):  # the list has both then
+    with contextlib.suppress(OSError, ValueError, FileError):  # then the list has both
         disown(folder)
     page.set(page.state.updated(model=new))
     st.rerun()
@@ -79,7 +79,7 @@ def about(card: Card) -> list[tuple[str, str]]:
 
 
 def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
-    """A download of the model, and for its maker a new title and deletion."""
+    """A download of the model and, for its maker, the forms that rename and delete it."""
     st.download_button(
         "Download the model (.zip)", lambda: _zipped(folder), f"{folder.name}.zip", "application/zip",
         key="download the model", on_click="ignore",
@@ -125,7 +125,7 @@ def _rename_or_delete(page: PageSession[Any], name: str, card: Card, folder: Pat
 
 
 def _done(change: Callable[[], None]) -> bool:
-    """Makes a change on disk; says so if it cannot be made, as on a full disk or for a model that is gone."""
+    """Makes a change on disk, or shows why it failed, as on a full disk or for a deleted model."""
     try:
         change()
     except (OSError, ValueError, FileError):

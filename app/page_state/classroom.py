@@ -24,9 +24,9 @@ def _code(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class ClassroomState(PageState):
-    """Everything that determines what the page shows. ``room``: its code, empty before one is opened; ``kind``: of the
-    next round; ``model``, ``first`` and ``second``: what the page before showed, ``gold``: the label of its example. In
-    projector mode it shows nothing that the lecturer has not let through."""
+    """Everything that determines what the page shows. ``room``: its code, empty before one is opened; ``kind``: kind of
+    the next round; ``model``, ``first`` and ``second``: the model and texts of the previous page, ``gold``: the label
+    of its example. In projector mode it shows nothing that the lecturer has not let through."""
 
     page = "classroom"
     room: str = parameter("", _code)
@@ -37,7 +37,7 @@ class ClassroomState(PageState):
     gold: str = parameter("")
 
     def with_pair(self, models: Mapping[str, str]) -> Self:
-        """A copy with the first example for its model, unless the page before showed a pair."""
+        """A copy with the first example for its model, unless the previous page showed a pair."""
         examples = [] if self.first or self.second else suiting(models.get(self.model or ""), EXAMPLES)
         if not examples:
             return self

@@ -22,7 +22,7 @@ VIEWS = {
 }
 """Parts of the page by their name in a link."""
 UNPREDICTED = ("rows", "labels", "tags", "files")
-"""Those for a file that no model has predicted."""
+"""The parts for a file that no model has predicted."""
 
 _CHECKSUM = matching("[0-9a-f]{16}")
 _OF_FILE = ("file",)
@@ -35,9 +35,9 @@ def _models(text: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True)
 class DeskState(PageState):
-    """Everything that determines what the Error desk shows. ``file`` and ``models`` are beginnings of checksums,
-    ``row`` the key of the open row, ``of`` the place, from 1, of the model that figures are about; ``sort`` a column,
-    with a - before it for descending; ``columns`` the formulas of the reader's own columns, one a line."""
+    """Everything that determines what the Error desk shows. ``file`` and ``models`` are beginnings of checksums;
+    ``row``: the key of the open row; ``of``: the model of the figures, by its position from 1; ``sort``: a column, with
+    a leading - for descending; ``columns``: the formulas of the user's own columns, one per line."""
 
     page = "error desk"
     file: str | None = parameter(None, _CHECKSUM)

@@ -32,8 +32,8 @@ _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector 
 
 
 class _Url(Enum):
-    """What becomes of the URL: after a widget's change (``CHOSEN``), with its drawing (``STEP``), with the drawing of
-    what the URL says (``COMPLETE``), and until the next one (``WRITTEN``)."""
+    """Stages of the URL: after a widget's change (``CHOSEN``), when that is drawn (``STEP``), when the URL's own state
+    is drawn (``COMPLETE``), and until the next change (``WRITTEN``)."""
 
     CHOSEN = "of the next drawing"
     STEP = "a new entry of the browser's history"
@@ -44,7 +44,7 @@ class _Url(Enum):
 @dataclass
 class _Visit(Generic[State]):
     """``written``: the URL parameters that the page wrote last; ``generation``: how often the page itself changed its
-    widgets' values; ``url``: what becomes of the URL; ``completed``: the URL parameters that the written ones replaced,
+    widgets' values; ``url``: the stage of the URL; ``completed``: the URL parameters that the written ones replaced,
     which the browser may still send; ``shared``: the shared pair when the page last took or gave it."""
 
     state: State
@@ -138,7 +138,7 @@ class PageSession(Generic[State]):
         self._visit.url, self._visit.problems = _Url.CHOSEN, []
 
     def settle(self) -> None:
-        """A fragment has drawn what a widget changed, without :meth:`open`."""
+        """A fragment has drawn a widget's change, without :meth:`open`."""
         if self._visit.url is _Url.CHOSEN:
             self._visit.url = _Url.STEP
 

@@ -12,8 +12,9 @@ from app import login
 
 
 def address(code: str) -> str:
-    """The address of a room's page for phones, below the one under which the lecturer opened this page. ``localhost``
-    means another machine on each phone: instead, this machine's address in its network, if it admits others."""
+    """The address of a room's page for phones, below the address under which the lecturer opened this page. A phone
+    cannot use ``localhost``, so it is replaced by this machine's network address, if the server admits other
+    machines."""
     opened = urlsplit(st.context.url or "")
     host = opened.netloc
     if login.on_this_machine(opened.hostname) and not only_here():
@@ -23,7 +24,7 @@ def address(code: str) -> str:
 
 
 def only_here() -> bool:
-    """Whether no phone can reach this server: it admits this machine alone, and the page was opened on it."""
+    """Whether phones cannot reach this server: it only admits this machine, and the page was opened on it."""
     local = login.on_this_machine(st.get_option("server.address"))
     return local and login.on_this_machine(urlsplit(st.context.url or "").hostname)
 

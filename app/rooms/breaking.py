@@ -1,4 +1,4 @@
-"""A round of breaking the model: pairs that wait for the lecturer, and those that everybody sees."""
+"""A round of “Break it”: pairs that wait for the lecturer, and pairs that everybody sees."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ STATUS = {AGREED: "classmates agree", DISPUTED: "classmates disagree", CHECKING:
 
 
 def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
-    """The round in numbers; what waits for the lecturer, unless this page is projected; and what was let through."""
+    """The round in numbers; the pairs that wait for the lecturer, unless this page is projected; and the pairs let
+    through."""
     pairs = seen.of_round()
     page_style.note(_summary(pairs))
     waiting = by_surprise([one for one in pairs if not one.shown])
@@ -39,14 +40,14 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
 
 
 def by_surprise(pairs: Sequence[Sent]) -> list[list[Sent]]:
-    """The pairs that fool the model first, those with the most probable wrong class before others; equal ones
-    together."""
+    """The pairs grouped by equal texts; pairs that fool the model come first, the most confident mistakes before
+    others."""
     return sorted(equal_pairs(pairs), key=lambda same: (not same[0].fooled, -same[0].chance, same[0].id))
 
 
 def in_place(waiting: Sequence[list[Sent]], asked: int) -> list[list[Sent]]:
-    """The pairs in the order of the list, in which those that were listed before stay where they were: a pair that
-    arrives must not move under the key that is meant for another one."""
+    """The pairs in the order of the list, where pairs that were listed before keep their places: a new pair must not
+    slip under a key press that was meant for another one."""
     key = f"waiting in {asked}"
     places = {number: place for place, number in enumerate(st.session_state.get(key, ()))}
     ordered = sorted(waiting, key=lambda same: places.get(same[0].id, len(places)))
@@ -101,7 +102,7 @@ def _waiting(own: Lecturer, seen: Overview, waiting: Sequence[Sequence[Sent]]) -
 
 
 def _muted(own: Lecturer, seen: Overview) -> None:
-    """The phones that the lecturer has muted, to let them speak again."""
+    """The phones that the lecturer has muted, with buttons to unmute them."""
     if not seen.muted:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -159,7 +160,7 @@ def _buttons(own: Lecturer, asked: Round, same: Sequence[Sent]) -> None:
 
 
 def _line(seen: Overview, same: Sequence[Sent]) -> None:
-    """A pair, its author's label, the model's verdict and what classmates say."""
+    """A pair, its author's label, the model's verdict and the classmates' checks."""
     one = same[0]
     titles = {} if seen.round is None else titles_of(seen.round)
     label, verdict = (titles.get(name, name) for name in (one.label, one.verdict))

@@ -1,4 +1,4 @@
-"""A round of guessing: who has answered, and what the class thinks once it is revealed."""
+"""A round of guessing: the number of answers, and the class's answers once they are revealed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
 
 
 def _hands(own: Lecturer, asked: Round) -> None:
-    """How many raised their hands for each answer, where the network keeps phones out."""
+    """Counters of raised hands for each answer, for networks that phones cannot use."""
     page_style.note("Count hands where phones cannot take part: they are added to the phones’ answers.")
     for value, title in titles_of(asked).items():
         key = f"hands {asked.id} {value}"
@@ -63,7 +63,7 @@ def _hands(own: Lecturer, asked: Round) -> None:
 
 
 def _bars(asked: Round, revealed: JsonObject) -> Any:
-    """The answers with their counts; the model's, and people's, are named."""
+    """The answers with their counts; the model's answer and the gold label are marked."""
     names = {revealed["answer"]: ["the model"]}
     if revealed["people"]:
         names.setdefault(revealed["people"], []).append("people")

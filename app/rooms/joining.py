@@ -1,4 +1,4 @@
-"""How a class comes into a room, and how the room ends."""
+"""Joining a room, and closing it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reachable() -> None:
 
 
 def big(seen: Overview) -> None:
-    """The address, the code and the QR code, to be read from the last row."""
+    """The address, the code and the QR code, large enough to read from the last row."""
     place = address(seen.room.code)
     people = f"{len(seen.names)} in the room" if seen.names else "No one has joined yet"
     if seen.room.word:
@@ -53,7 +53,7 @@ def code(own: Lecturer) -> None:
 
 
 def end(own: Lecturer) -> None:
-    """The projector's page, what was said as a file, and the end of the room."""
+    """The projector's page, the room's data as a file, and the buttons that close the room."""
     query = urlencode({"room": own.code, "projector": "on"})
     st.link_button("Open the projector’s page", f"classroom?{query}", width="stretch")
     page_style.note("It shows only what you let through: keep this page on your own screen.")

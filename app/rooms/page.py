@@ -1,4 +1,4 @@
-"""What all parts of the lecturer's page share: its state, and the room."""
+"""Shared by all parts of the lecturer's page: its state, and the room."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lecturer() -> Lecturer:
 
 
 def attempt(change: Callable[[], object]) -> None:
-    """Makes a change, or says in one sentence why it cannot be made."""
+    """Makes a change, or shows in one sentence why it cannot be made."""
     PAGE.touch()
     try:
         change()

@@ -19,7 +19,7 @@ from core.rooms.room import BREAK, GUESS, LONGEST_TEXT, TEACH
 from core.wording import capital, the
 
 VERDICT = (-1, -1)
-"""Instead of a word that is asked about."""
+"""The option “the verdict” among the words to ask about."""
 ABOUT = {
     GUESS: "Everyone guesses on their phone; you reveal what the class thinks, next to the model’s answer.",
     BREAK: "Everyone sends pairs that the model should get wrong. Pairs that fool it go to two classmates.",
@@ -58,7 +58,7 @@ def start(own: Lecturer, checkpoint: Checkpoint, kind: str, word: WordAt | None 
         answer = questions.answer(checkpoint, state.first, state.second, word)
         if word is None and state.gold:
             answer["people"] = state.gold
-    if kind == BREAK:  # what teaching tests on is read while the class plays
+    if kind == BREAK:  # the test pairs for teaching are read while the class plays
         read_ahead(origin_of(checkpoint))
     own.start(kind, checkpoint.name, asked, answer)
 
@@ -90,7 +90,7 @@ def _word(checkpoint: Checkpoint) -> WordAt | None:
 
 
 def call_out(own: Lecturer) -> None:
-    """A pair that a student calls out, or the lecturer's own: phones are not needed for it."""
+    """The form for a pair that a student calls out, or the lecturer's own, without a phone."""
     asked = own.overview().round
     if asked is None or asked.kind != BREAK or own.closed():
         return

@@ -1,4 +1,4 @@
-"""A round of teaching: the model learns half of what the class agreed on, in the background."""
+"""A round of teaching: in the background, the model learns half of the pairs on which the class agreed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.rooms.teaching import LEAST, agreed_pairs, models_of, teach
 from core.wording import capital, counted
 
 _LEARNING: dict[int, str] = {}
-"""The rounds whose model learns on this server: empty while it does, else why it could not."""
+"""Rounds whose model learns on this server: "" while it learns, else the reason why it failed."""
 
 
 def draw(own: Lecturer, seen: Overview, asked: Round) -> None:
-    """What the model has learned, or the button that teaches it."""
+    """The result of teaching, or the button that starts it."""
     agreed = len(agreed_pairs(seen.pairs))
     learning = _LEARNING.get(asked.id)
     if asked.result:
@@ -67,7 +67,7 @@ def _start(own: Lecturer, seen: Overview, asked: Round) -> None:
 
 
 def _result(own: Lecturer, asked: Round) -> None:
-    """Held-back pairs before and after, the suites, and ways to look into the taught model."""
+    """Held-back pairs before and after, the suites, and links that inspect the taught model."""
     found = asked.result or {}
     before, after = st.columns(2)
     before.metric("Held-back pairs right before", f"{found['before']} of {found['held_back']}")

@@ -107,7 +107,7 @@ def _has_word(text: str) -> bool:
 
 
 def _lesson() -> Lesson:
-    """The lesson of the state, with at most as many of the class's own pairs instead of its pairs."""
+    """The lesson of the state; its pairs are replaced by the class's own, if there are any, at most as many."""
     lesson, own = lessons()[PAGE.state.lesson], _own_pairs()
     return dataclasses.replace(lesson, pairs=own[: len(lesson.pairs)] or lesson.pairs)
 

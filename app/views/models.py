@@ -149,8 +149,8 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
 
 
 def _time(names: Sequence[str], cards: Mapping[str, Card]) -> None:
-    """Times each model's explanation of an example. Whoever leaves the page or clicks elsewhere ends it; what is timed
-    by then is kept."""
+    """Times each model's explanation of an example. Leaving the page or clicking elsewhere stops it; the times measured
+    so far are kept."""
     bar = st.progress(0.0)
     for done, name in enumerate(names):
         bar.progress(done / len(names), f"Timing model {done + 1} of {len(names)} …")
@@ -240,7 +240,7 @@ def _alignment(stored: CardAlignment) -> None:
 
 
 def _faithfulness(stored: faithfulness_table.Stored) -> None:
-    """How well each explanation method names the decisive words, and the effect of moved attention."""
+    """How well each explanation method finds the decisive words, and the effect of moved attention."""
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]
     _study(faithfulness_table.CAPTION.format(moved=moved), commands, faithfulness_table.table(stored))

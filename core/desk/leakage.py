@@ -22,8 +22,8 @@ _OF_FILE = re.compile(r"(?i)(^|[\W_])(right|wrong|(in)?correct|failed|pred(icted
 """Names of a file's columns with the outcome of some model: bert_correct, A.right, predicted."""
 _REPEATS, _TELLS, _FEWEST = 0.9, 0.98, 0.01
 """A column repeats the label if each of its values corresponds to a different label in this share of the rows. It
-reveals which model is right if guessing from its values removes this share of the wrong guesses. Values of less than 1
-% of the rows are ignored."""
+reveals whether the model is right if guessing from its values removes this share of the wrong guesses. Values of less
+than 1 % of the rows are ignored."""
 
 
 def without_leaks(run: Run, model: int, table: RunTable, keep: Collection[str] = ()) -> RunTable:

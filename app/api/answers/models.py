@@ -1,4 +1,4 @@
-"""The models."""
+"""The list of models."""
 
 from __future__ import annotations
 
