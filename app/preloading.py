@@ -88,13 +88,18 @@ def load() -> None:
     """
     from app.model_choice import offered, reads_pairs, second_opinion
     from core.adaptation.reading_ahead import read_ahead
+    from core.adaptation.stored_features import STORE
     from core.card import is_external
     from core.checkpoint import CheckpointError, load_named
+    from core.desk.folders import shared_folder
+    from core.errors import DeskError
     from core.explain import explain
     from core.linguistics import LinguisticsError, import_nltk
 
     for module in MODULES:
         importlib.import_module(module)
+    with contextlib.suppress(DeskError):  # a page that needs the folder says so
+        STORE.folder = shared_folder() / "features"
 
     def read_once(name: str | None) -> None:
         with contextlib.suppress(CheckpointError):

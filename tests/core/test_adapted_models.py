@@ -10,15 +10,18 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
-from core.adaptation import adapt, features, what_changed
+from core.adaptation import adapt, features, stored_features, what_changed
 from core.adaptation.adapt import AdaptationError, Examples
 from core.adaptation.features import GradualFeatures, feature_vectors, kept_features
 from core.adaptation.reading_ahead import read_ahead
+from core.adaptation.stored_features import STORE
 from core.checkpoint import CheckpointError, available, load, load_named
 from core.checkpoint.adapted import save_adapted, save_unlisted
 from core.checkpoint.files import files_state
@@ -158,6 +161,39 @@ def test_features_are_read_once_whoever_reads_and_whatever_fails(folders, monkey
     assert gradual.complete and not gradual.read_block() and read == [2, 2, 2, 1]
     torch.testing.assert_close(one, feature_vectors(base, pairs))
     assert torch.equal(one, other)
+
+
+def test_stored_features_are_used_where_some_that_are_read_again_are_equal(folders, monkeypatch, tmp_path):
+    base, read = load_named("tiny"), list[int]()
+    monkeypatch.setattr(features, "BATCH", 2)
+    monkeypatch.setattr(STORE, "folder", tmp_path / "features")
+
+    def counted(checkpoint, block):
+        read.append(len(block))
+        return feature_vectors(checkpoint, block)
+
+    def blocks(checkpoint=base, pairs=PAIRS[:5]):
+        del read[:]
+        told = GradualFeatures(checkpoint, pairs).all()
+        torch.testing.assert_close(told, feature_vectors(checkpoint, pairs))
+        return len(read)
+
+    monkeypatch.setattr(features, "feature_vectors", counted)
+    assert blocks() == 3 and blocks() == 1, "of the first block they are read, to compare them"
+    adapted = save_adapted(tmp_path / "mine", adapt(base, PAIRS, OWN))
+    assert blocks(adapted) == 1, "an adapted model has its base's features"
+    assert blocks(pairs=PAIRS[1:6]) == 3 and blocks(replace(base, card=base.card | {"sha256": "b" * 64})) == 3
+    for spoil in (
+        lambda file: save_file({"features": torch.zeros(5, 12)}, file),
+        lambda file: save_file({"features": feature_vectors(base, PAIRS[:4])}, file),
+        lambda file: file.write_bytes(b"{"),
+    ):
+        spoil(STORE.file(base.card, PAIRS[:5]))
+        assert blocks() == 3 and blocks() == 1
+    monkeypatch.setattr(stored_features, "MOST_FILES", 1)
+    assert blocks(pairs=PAIRS[:3]) == 2 and len([*STORE.folder.iterdir()]) == 1 and blocks() == 3
+    with full_disk():
+        assert blocks(pairs=PAIRS[:4]) == 2
 
 
 def test_the_suites_are_read_ahead_once_and_again_if_that_failed(folders, monkeypatch, caplog):
