@@ -26,7 +26,7 @@ def unread(card: Card) -> str:
 
 
 def _readable_cards() -> Mapping[str, Card]:
-    """The readable cards of all available models that were trained here: external ones read both texts of a pair."""
+    """The readable cards of all available models, without external ones, which read both texts of a pair."""
     found = []
     for name, folder in available().items():
         with contextlib.suppress(OSError):

@@ -24,19 +24,19 @@ from core.wording import counted
 
 MOST_CLASSES = 300
 FEW_PULL = 0.03
-"""The default pull for up to :data:`MOST_CORRECTIONS` pairs without the term that keeps old answers."""
+"""The default pull for up to :data:`MOST_CORRECTIONS` pairs if old answers are not kept by a term of the loss."""
 
 LEARNED, MOST_CORRECTIONS = 0.8, 50
-"""How probable the right classes of corrections have to become. More pairs of the same classes are rather a sample of a
-whole file: they neither need to become right nor keep old answers, and choose the pull by what is held out
-(:func:`core.adaptation.fits.held_out_pull`). Of the kinds of one_word with
-five of their wrong pairs corrected, more have .9 of their other pairs right at a cost of .8 points of SNLI dev or less
-than with any one pull: 4 of 7 against 2 for nli-attconv-light, 7 of 9 against 6 for nli-decomposable, and 5 of 6 as
-before for nli-esim."""
+"""The probability that the right classes of corrections have to reach. More pairs than this with the same classes are
+probably a sample of a whole file: they neither need to become right nor keep old answers, and the pull is chosen on
+held-out pairs (:func:`core.adaptation.fits.held_out_pull`). Measured on the kinds of one_word, with five wrong pairs of
+a kind corrected: more kinds get .9 of their other pairs right at a cost of at most .8 points on SNLI dev than with any
+fixed pull: 4 of 7 instead of 2 for nli-attconv-light, 7 of 9 instead of 6 for nli-decomposable, and 5 of 6, as before,
+for nli-esim."""
 
 
 class AdaptationError(UserError):
-    """The pairs cannot be learned from; the message is one sentence with the remedy."""
+    """The model cannot learn from these pairs; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Examples:
         progress: RowsDone = lambda rows: None,
     ) -> Examples:
         """Reads the pairs with a checkpoint. The classes are the checkpoint's if all labels are among them, else the
-        labels in alphabetical order. Raises AdaptationError for pairs that teach nothing, PairError for a text that
-        cannot be read."""
+        labels in alphabetical order. Raises AdaptationError for pairs from which nothing can be learned, PairError for
+        a text that cannot be read."""
         classes = classes_for(checkpoint, labels)
         order = sorted(range(len(pairs)), key=lambda row: (pairs[row], labels[row]))
         sorted_pairs = [pairs[row] for row in order]
@@ -94,8 +94,8 @@ def classes_for(checkpoint: Checkpoint, labels: Sequence[str]) -> tuple[str, ...
 
 
 def _folds(labels: Tensor, groups: Sequence[Sequence[int]]) -> np.ndarray:
-    """The part of each row: whole groups are dealt, the largest first, each to the part that has fewest rows of its
-    labels. A group of more rows than a part should have is dealt row by row."""
+    """The part of each row. Whole groups are assigned, the largest first, each to the part with the fewest rows of its
+    labels. A group that is larger than a part is assigned row by row."""
     classes = labels.tolist()
     most = max(1, len(classes) // FOLDS)
     apart = [part for rows in groups for part in ([rows] if len(rows) <= most else [[row] for row in rows])]
@@ -118,8 +118,8 @@ def classifier_of(checkpoint: Checkpoint) -> Linear | None:
 def corrected(
     checkpoint: Checkpoint, old: Linear, examples: Examples, pull: float, keep: float = KEEP, step: Step = no_step
 ) -> Linear:
-    """The old classifier of a checkpoint refitted to corrections (:func:`core.adaptation.fits.pulled`); ``pull`` is by
-    the spread of the features of other pairs."""
+    """The old classifier of a checkpoint refitted to corrections (:func:`core.adaptation.fits.pulled`); ``pull`` is in
+    units of the spread of other pairs' features."""
     if not len(examples.pairs):
         return old
     kept = kept_features(checkpoint)
@@ -153,7 +153,8 @@ def fit(
 ) -> tuple[Linear, JsonObject]:
     """The classifier fitted to the examples, and its settings. For the checkpoint's own classes, unless ``new``, it
     starts from the old one (:func:`core.adaptation.fits.pulled`), else it is :func:`core.adaptation.fits.fresh`. By
-    default, old answers are kept, and the pull is chosen, as for corrections, or as :data:`MOST_CORRECTIONS` says."""
+    default, old answers are kept and the pull is chosen as for corrections, or, for more pairs, as described at
+    :data:`MOST_CORRECTIONS`."""
     old = classifier_of(checkpoint)
     if old is not None and examples.classes == checkpoint.labels and not new:
         many = len(examples.pairs) > MOST_CORRECTIONS

@@ -1,4 +1,4 @@
-"""What simpler models reach on the same held-out rows: an adapted model has learned something if it beats them.
+"""Scores of simpler models on the same held-out rows: an adapted model has learned something if it beats them.
 
 baselines(train, labels, held_out, their_labels) -> (SimplerModel("majority class", ...), ...)
 """
@@ -19,8 +19,8 @@ from core.evaluation.scores import RankedRows
 from core.lazy import import_alone
 
 STRENGTH = 0.3
-"""C of the linear support vector machines, which take a fiftieth of a logistic regression's time and score as well: of
-.1, .3 and 1 the best or nearly so on 300 and 3,000 pairs of SICK and MSRP."""
+"""C of the linear support vector machines, which take a fiftieth of a logistic regression's time and score as well. Of
+.1, .3 and 1, this value was best or nearly best on 300 and 3,000 pairs of SICK and MSRP."""
 MOST_ROWS = 20_000
 """Maximum number of rows that they are fitted on."""
 
@@ -37,7 +37,8 @@ class SimplerModel:
 
     @classmethod
     def of(cls, name: str, right: np.ndarray) -> SimplerModel:
-        """From whether each held-out row is right, bool ``[N]``, or from the average precision of each question."""
+        """The score, from whether each held-out row is right, bool ``[N]``, or from each question's average
+        precision."""
         interval = wilson(int(right.sum()), len(right)) if right.dtype == bool else bootstrap_mean(right)
         return cls(name, float(right.mean()), *interval)
 
@@ -53,9 +54,9 @@ def baselines(
 ) -> tuple[SimplerModel, ...]:
     """The baselines fitted on the training rows and scored on the held-out ones (``gold``: their labels), of which
     there is at least one each: the majority class; TF-IDF of both texts with their word overlap; and, for pairs, TF-IDF
-    of one text alone, which shows what can be told without comparing the texts. ``roles``: names of both texts, the
-    second one empty for single texts; ``step`` is called between two fits. If the held-out rows are ``ranked``, so are
-    they by the baselines, the first of which leaves the answers in any order."""
+    of one text alone, which shows how far a model gets without comparing the texts. ``roles``: names of both texts, the
+    second one empty for single texts; ``step`` is called between two fits. If the held-out rows are ``ranked``, the
+    baselines rank them too; the first baseline leaves the answers in any order."""
     own = np.array(gold, dtype=object)
     if ranked is None:
         most = min(Counter(labels).items(), key=lambda item: (-item[1], item[0]))[0]
@@ -129,7 +130,7 @@ def _predicted(columns: Sequence[tuple[object, object]], labels: Sequence[str]) 
 
 
 def _scores(columns: Sequence[tuple[object, object]], right: np.ndarray) -> np.ndarray:
-    """The scores of the held-out rows by a linear model that tells ``right`` answers, bool ``[N]``, from others."""
+    """The scores of the held-out rows by a linear model that separates ``right`` answers, bool ``[N]``, from others."""
     model, held_out = _fitted(columns, right)
     return np.array(model.decision_function(held_out))
 

@@ -19,7 +19,7 @@ HEADER = ("sentence1", "sentence2", "label")
 
 @dataclass(frozen=True)
 class Correction:
-    """A pair (a text alone with an empty ``second``) and the class that is right for it."""
+    """A pair (``second`` is empty for a single text) and its right class."""
 
     first: str
     second: str

@@ -1,4 +1,5 @@
-"""The learning curve: the accuracy on held-out rows by the number of labelled pairs, and whether more would help."""
+"""The learning curve: the accuracy on held-out rows by the number of labelled pairs, and whether more pairs would
+help."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from core.evaluation.intervals import bootstrap_mean
 FIRST = 25
 DRAWS = 3
 LARGE = 5_000
-"""Pairs from which one draw tells as much as several: the held-out rows decide the interval."""
+"""Number of pairs from which one sample is as good as several, because the held-out rows dominate the interval."""
 """Number of samples of pairs at each size, whose mean is the point; all pairs are one sample."""
 LITTLE = 0.01
-"""A gain of less than this does not pay for the labels."""
+"""A smaller gain is not worth the labels."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The vectors that a checkpoint's output layer reads, which adaptation fits a new one to."""
+"""The input vectors of a checkpoint's output layer, to which adaptation fits a new layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from core.shared_cache import SharedCache
 
 Pair = tuple[str, str]
 KEPT_PAIRS = Path(__file__).with_name("kept_pairs.tsv")
-"""Pairs in our own words whose answers an adapted classifier should keep: a premise and what follows from it, what it
-leaves open, and what it excludes. None of them is in a suite."""
+"""Pairs in our own words whose answers an adapted classifier should keep: a premise with an entailed, a neutral and a
+contradicting hypothesis. None of them is in a suite."""
 _BLOCK = 4096
 """Pairs read at a time: their word vectors take more memory than their features."""
 _MOST_KEPT = 20
@@ -50,9 +50,9 @@ def feature_vectors(checkpoint: Checkpoint, pairs: Sequence[Pair], progress: Row
 
 
 class GradualFeatures:
-    """The features of fixed pairs, read block by block by whichever threads need them: while one reads ahead, with
-    pauses, another that cannot wait reads the rest. Each block is read once; if that fails, it is tried again. Where
-    stored features equal those of the first block, the others are not read."""
+    """The features of fixed pairs, read block by block by the threads that need them: while one thread reads ahead,
+    with pauses, another one that cannot wait reads the rest. Each block is read once; if that fails, it is tried again.
+    If the stored features of the first block equal the computed ones, the others are not read."""
 
     def __init__(self, checkpoint: Checkpoint, pairs: Sequence[Pair]) -> None:
         self._checkpoint, self._pairs, self._lock = checkpoint, pairs, threading.Lock()

@@ -13,14 +13,14 @@ from torch import Tensor
 from core.lazy import import_alone
 
 PULL = 0.003
-"""The default strength of the pull towards the classifier's old weights, by the spread of the features
-(:func:`spread`): the same weights matter ten times as much to one reader as to another."""
+"""The default strength of the pull towards the classifier's old weights, in units of the features' spread
+(:func:`spread`), which differs tenfold between models."""
 PULLS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Strengths to choose from, from the one that learns most."""
 KEEP = 0.4
 """The default weight of the term that keeps the old answers to other pairs. With this pull and weight, five corrections
-of a kind of one_word bring nli-esim's other pairs of that kind to .91 at least and cost it .8 points of SNLI dev at
-most; a tenth of the weight costs it two to three points."""
+of one kind of one_word raise nli-esim's accuracy on that kind's other pairs to at least .91 and cost at most .8 points
+on SNLI dev; with a tenth of the weight they cost two to three points."""
 STRENGTHS = (0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06)
 """Values of C among which :func:`fresh` chooses."""
 LEAST_STRENGTH = 0.5
@@ -33,12 +33,12 @@ MOST_PULLED = 600
 """Maximum number of pairs that the pull of a sample is chosen on (:func:`held_out_pull`), so that it takes seconds."""
 _UNSEEN = -13.8
 _PRECISE = {"maxiter": 500, "gtol": 1e-6, "ftol": 1e-12, "maxcor": 50}
-"""Settings of L-BFGS: at a hundredth of the accuracy that is promised."""
+"""Settings of L-BFGS: its tolerance is a hundredth of the promised accuracy."""
 _ROUGH = {"maxiter": 300, "gtol": 1e-4, "ftol": 1e-6, "maxcor": 20}
 """The same where only the best C is looked for."""
 _AT_ONCE, _BLOCK = 1 << 24, 1 << 20
-"""Numbers held in double precision for a whole fit, and at a time where there are more: a block is converted again at
-each step, so that many wide vectors are held once, in single precision."""
+"""Maximum numbers of values held in double precision for a whole fit, and per block if there are more. Blocks are
+converted again at each step, so that many wide vectors are only held in single precision."""
 _LEAST_SPREAD = 1e-7
 
 Step = Callable[[], object]
@@ -113,7 +113,7 @@ class _Rows:
     scaler: _Scaler | None = None
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """The places and vectors of some rows after the other, in double precision."""
+        """Blocks of rows, each with its slice and its vectors in double precision."""
         for here in _places(self.x):
             block = self.x[here]
             yield here, self.scaler(block) if self.scaler else block.astype(np.float64, copy=False)
@@ -197,10 +197,10 @@ def pulled(
 def held_out_pull(
     old: Linear, features: Tensor, labels: Tensor, folds: np.ndarray, spread: float, step: Step = no_step
 ) -> float:
-    """The strongest of :data:`PULLS` whose log loss of pairs that were held out, each in one of the ``folds [N]``, is
-    within a standard error of the lowest; weaker ones are not tried once the loss has risen by more. ``features
-    [N, F]``, class indices ``labels [N]``. Of many pairs, :data:`MOST_PULLED` choose it, and it grows with the others,
-    so that it stays the same per pair. The old answers to other pairs play no part."""
+    """The strongest of :data:`PULLS` whose log loss on held-out pairs (cross-validated over ``folds [N]``) is within a
+    standard error of the lowest; weaker ones are not tried once the loss has risen by more. ``features [N, F]``, class
+    indices ``labels [N]``. If there are more pairs, it is chosen on :data:`MOST_PULLED` of them and scaled up, so that
+    the pull per pair stays the same. The old answers to other pairs are ignored."""
     start = _weights_and_bias(old)
     chosen = np.sort(np.random.default_rng(0).permutation(len(labels))[:MOST_PULLED])
     x, target = features.numpy()[chosen], _one_hot(labels.numpy()[chosen], len(start))
@@ -267,9 +267,9 @@ def fresh(
     """A new classifier for new classes: logistic regression on standardised features, with the penalty ‖W‖² / 2C.
 
     C is the least of :data:`STRENGTHS` whose log loss over the ``folds [N]`` (the part of each row) is within a
-    standard error of the lowest one, and which :data:`LEAST_STRENGTH` allows, unless ``strength`` gives it. Of many
-    pairs, only :data:`MOST_HELD_OUT` choose it. ``features [N, F]``, class indices ``labels [N]``, each class at least
-    once; ``balanced``: rows are weighted by one over the size of their class.
+    standard error of the lowest one, and which :data:`LEAST_STRENGTH` allows, unless ``strength`` sets it. If there are
+    more pairs, it is chosen on :data:`MOST_HELD_OUT` of them. ``features [N, F]``, class indices ``labels [N]``, each
+    class at least once; ``balanced``: rows are weighted by one over the size of their class.
     """
     x, y = features.numpy(), labels.numpy()
     weight = _balanced(y) if balanced else np.ones(len(y))
@@ -285,8 +285,8 @@ def fresh(
 def _regressions(
     rows: _Rows, strengths: Sequence[float], options: Mapping[str, float], step: Step
 ) -> Iterator[np.ndarray]:
-    """The classifier with each C, ``[C, F + 1]``, each from the one before; the bias is free. For two classes C is that
-    of one hyperplane, as in scikit-learn."""
+    """The classifier with each C, ``[C, F + 1]``, each from the one before; the bias is free. For two classes, C is
+    defined for one hyperplane, as in scikit-learn."""
     rows = rows.held()
     classes = rows.target.shape[1]
     found = np.zeros((classes, rows.x.shape[1] + 1))

@@ -31,8 +31,8 @@ LEAST_ROWS = 50
 def label_probabilities(
     checkpoint: Checkpoint, pairs: Sequence[Pair], labels: Sequence[str], progress: RowsDone = lambda rows: None
 ) -> np.ndarray:
-    """The probability of each row's label, float ``[N]``. Raises UserError for rows that are too few or have one label,
-    and for a model without features."""
+    """The probability of each row's label, float ``[N]``. Raises UserError for too few rows, for rows with only one
+    label, and for a model without features."""
     return of_features(feature_vectors(checkpoint, pairs, progress), pairs, labels)
 
 
@@ -49,7 +49,7 @@ def of_features(features: Tensor, pairs: Sequence[Pair], labels: Sequence[str]) 
 
 @dataclass(frozen=True)
 class InjectedNoise:
-    """How well changed labels are found."""
+    """The accuracy with which changed labels are found."""
 
     rows: int
     changed: int

@@ -31,7 +31,7 @@ MOST_ROWS = 2_000
 @dataclass(frozen=True)
 class ReaderScore:
     """Whether each row is right, bool ``[N]``, by a classifier on a checkpoint's features that was fitted without it;
-    rows are in an order of their own, which is the same for all checkpoints."""
+    the rows are reordered, in the same way for all checkpoints."""
 
     title: str
     right: np.ndarray
@@ -72,7 +72,7 @@ def reader_score(
 
 
 def said(scores: Sequence[ReaderScore]) -> str:
-    """The scores in a sentence or two, best first: how far the best one's lead may be chance."""
+    """The scores in a sentence or two, best first, and whether the best one's lead may be chance."""
     ordered = sorted(scores, key=lambda one: -one.score)
     best, *others = ordered
     told = f"Cross-validated on {counted(len(best.right), 'row')}: {', '.join(map(str, ordered))}."

@@ -1,5 +1,5 @@
-"""Reads in the background what the first adaptation of a base would wait for: its features of the suites and of the
-pairs to keep, which take seconds."""
+"""Computes in the background the features that the first adaptation of a base would wait for: its features of the
+suites and of the pairs to keep, which take seconds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LOG = logging.getLogger(__name__)
 _LOCK, _TURN = threading.Lock(), threading.Lock()
 """Guards :data:`_STARTED`; held by the thread that reads, because several at once would slow the pages."""
 _STARTED = set[Hashable]()
-"""The bases that are being read, or wait for their turn."""
+"""The bases that are being read or are queued."""
 
 
 def read_ahead(base: Checkpoint) -> None:
-    """Starts reading in the background, unless everything has been read or a thread is at it. It pauses after
-    each block, so that pages are answered; an adaptation that needs the features reads the rest at once."""
+    """Starts reading in the background, unless everything has been read or a thread is already reading. It pauses after
+    each block, so that pages stay responsive; an adaptation that needs the features reads the rest at once."""
     key = base.folder, base.state
     with _LOCK:
         if key in _STARTED or all(features.complete for features in _needed(base)):
@@ -46,7 +46,7 @@ def _read(base: Checkpoint, key: Hashable) -> None:
                     started = time.thread_time()
             for package in ("scipy.sparse.csgraph", "scipy.optimize", "scipy.stats"):
                 import_alone(package)
-    except Exception:  # the adaptation will meet the error again, and say so on the page
+    except Exception:  # the adaptation will run into the error again, and report it on the page
         _LOG.warning("%s could not be read ahead", base.name, exc_info=True)
     finally:
         with _LOCK:

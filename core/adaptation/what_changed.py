@@ -1,6 +1,5 @@
-"""What corrections change: which pairs of the suites an adapted classifier fixes, and which it costs, by kind.
-
-Everything is computed from features of the base, which are computed once: a classifier is then tested in milliseconds.
+"""The effects of corrections: the pairs of the suites that an adapted classifier gets right or wrong now, by kind. The
+base's features are computed only once, so that testing a classifier takes milliseconds.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from core.shared_cache import SharedCache
 from core.wording import counted
 
 MOST_COST = 0.05
-"""The largest share of a kind that the default pull may lose."""
+"""The largest share of a kind's pairs that the default pull may lose."""
 LEAST = 20
-"""Kinds with fewer pairs do not count for that: one pair would be more."""
+"""Kinds with fewer pairs do not count: a single pair would exceed that share."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class KindEffect(NamedTuple):
 
 @dataclass(frozen=True)
 class WhatChanged:
-    """The effect of corrections at one strength of the pull. ``stood``, ``learned``: how many corrected pairs had their
-    right class before, and have it now; ``kinds``: worst losses first."""
+    """The effect of corrections at one strength of the pull. ``stood``, ``learned``: the numbers of corrected pairs
+    that had their right class before, and have it now; ``kinds``: worst losses first."""
 
     pull: float
     corrections: int
@@ -74,7 +73,7 @@ class WhatChanged:
 
     @property
     def lost(self) -> str:
-        """Which kind loses most pairs; empty if none does."""
+        """The kind that loses most pairs; empty if none does."""
         kind = max(self.kinds, key=lambda one: one.before - one.after, default=None)
         if kind is None or kind.after >= kind.before:
             return ""
@@ -152,7 +151,7 @@ def right(test: Tested, linear: Linear, classes: Sequence[str]) -> np.ndarray:
 def compared(
     base: Checkpoint, examples: Examples, old: Linear, new: Linear, pull: float, tests: Sequence[Tested]
 ) -> WhatChanged:
-    """What a classifier changes against the old one."""
+    """The changes of a classifier compared with the old one."""
     kinds = list[KindEffect]()
     for test in tests:
         before, after = right(test, old, base.labels), right(test, new, base.labels)
@@ -172,7 +171,7 @@ def compared(
 
 
 class Fitted(NamedTuple):
-    """A classifier fitted with one pull, and what it changes."""
+    """A classifier fitted with one pull, and its changes."""
 
     linear: Linear
     changed: WhatChanged
@@ -198,8 +197,8 @@ def fitted(base: Checkpoint, examples: Examples, pull: float, keep: float = KEEP
 
 
 def default_pull(base: Checkpoint, examples: Examples) -> float:
-    """The pull that learns most among those that cost no kind more than :data:`MOST_COST`; the strongest if there is
-    none, and :func:`core.adaptation.adapt.chosen_pull` where no suite applies."""
+    """The pull that learns most among the pulls that cost no kind more than :data:`MOST_COST`; the strongest if there
+    is none, and :func:`core.adaptation.adapt.chosen_pull` if no suite applies."""
     if not tested(base):
         return chosen_pull(base, old_classifier(base), examples)
     harmless = [one for one in (fitted(base, examples, pull) for pull in PULLS) if one.changed.worst <= MOST_COST]
@@ -209,8 +208,8 @@ def default_pull(base: Checkpoint, examples: Examples) -> float:
 
 
 def thorough_pull(base: Checkpoint, examples: Examples) -> float:
-    """The pull that learns most; of several, the one whose worst loss is smallest: for who wants the corrections to
-    stand, and to see their cost. :func:`default_pull` where no suite applies."""
+    """The pull that learns most; of several, the one with the smallest worst loss: for users who want the corrections
+    to be learned at any cost. :func:`default_pull` if no suite applies."""
     if not tested(base):
         return default_pull(base, examples)
     found = [fitted(base, examples, pull).changed for pull in PULLS]
@@ -218,8 +217,8 @@ def thorough_pull(base: Checkpoint, examples: Examples) -> float:
 
 
 def learned_with_less(now: WhatChanged, weaker: Sequence[WhatChanged]) -> str:
-    """One sentence: with which of the ``weaker`` pulls more corrections stand, and the kind that loses most then; empty
-    if there is none."""
+    """One sentence on the ``weaker`` pull that learns more corrections, and the kind that then loses most; empty if
+    there is none."""
     best = max(weaker, key=lambda one: (one.learned, one.pull), default=now)
     if best.learned <= now.learned:
         return ""
@@ -233,7 +232,7 @@ def _gain(changed: WhatChanged) -> int:
 
 
 _MOST = 6
-"""Bases whose features are kept: of a wide one they take some megabytes."""
+"""Number of bases whose features are cached: a wide model's take some megabytes."""
 _FEATURES: SharedCache[GradualFeatures] = SharedCache(_MOST)
 _TESTED: SharedCache[tuple[Tested, ...]] = SharedCache(_MOST)
 _FITTED: SharedCache[Fitted] = SharedCache(200)

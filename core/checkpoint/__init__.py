@@ -53,7 +53,8 @@ def available() -> Folders:
 
 
 def title_of(name: str) -> str:
-    """The title of a checkpoint, for what all visitors read: the name of an unlisted one opens it."""
+    """The title of a checkpoint, for texts that all visitors see, instead of its name: an unlisted model's name would
+    let anyone open it."""
     with contextlib.suppress(KeyError, CheckpointError):
         return str(read_card(available()[name])["title"])
     return base_of(name) or name

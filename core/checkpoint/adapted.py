@@ -35,7 +35,8 @@ KEPT = (
     "name", "title", "architecture", "config", "task", "labels", "roles", "words", "licence", "token_limits",
     "typical_length", "guest", "second_first", "ranked_by", "parameters", "data",
 )  # fmt: skip
-"""What an adapted card takes over from its base's: what the classifier does not change. Measurements are not."""
+"""The fields that an adapted card copies from its base's: everything that the classifier does not change. Measurements
+are not copied."""
 
 
 def adapted_card(base: Checkpoint, **changes: object) -> Card:
@@ -96,8 +97,8 @@ def save_unlisted(
     name: str, checkpoint: Checkpoint, pairs: str = "", learned: Sequence[tuple[str, str]] = (), maker: str = ""
 ) -> Checkpoint:
     """Writes an adapted checkpoint under an unlisted ``name`` for a day; see :func:`save_adapted`. ``maker``: the key
-    of who finds it in lists. Raises CheckpointError, without the folder on the server, if it cannot be written: then
-    nothing changes."""
+    of the visitor who finds it in lists. Raises CheckpointError, without the folder on the server, if it cannot be
+    written: then nothing changes."""
     remove_old()
     folder = folder_of(name)
     if folder is None:
@@ -148,7 +149,7 @@ def base_state(folder: Path, state: FilesState) -> FilesState:
 
 @functools.lru_cache(maxsize=256)
 def _base_folder(folder: Path, state: FilesState) -> Path:
-    """The folder of the base named on a card. Cached, because every list of models asks."""
+    """The folder of the base named on a card. Cached, because every list of models needs it."""
     try:
         card = read_json(folder / "card.json", LARGEST)
         name = card["base"]["name"]
@@ -161,7 +162,7 @@ def _folder(name: str, adapted: str) -> Path:
     from core.checkpoint import available  # imported here because it imports this package
 
     folder = available().get(name, Path(name))
-    if (folder / CLASSIFIER).exists():  # it could even be the folder that names it
+    if (folder / CLASSIFIER).exists():  # it could even be the same folder
         raise CheckpointError(f"{adapted} names an adapted checkpoint as its base: adapt it again from {name[:100]}'s")
     try:
         read_card(folder)

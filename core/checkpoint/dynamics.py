@@ -1,7 +1,6 @@
-"""Training dynamics: the probability that a model gave to the label of each of its training rows, epoch by epoch, as a
-training leaves it in the checkpoint's folder (Swayamdipta et al. 2020, "Dataset Cartography").
-
-Rows are recognised by a hash of their texts and label, without the texts.
+"""Training dynamics: the probability that a model gave to each training row's label, epoch by epoch, stored by the
+training in the checkpoint's folder (Swayamdipta et al. 2020, "Dataset Cartography"). Rows are recognised by a hash of
+their texts and label; the texts are not stored.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def row_hashes(rows: Iterable[tuple[str, str, str]]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingDynamics:
-    """How a model learned its training rows; ``rows``: their :func:`row_hashes`, int64 ``[N]``."""
+    """The training dynamics of a model's training rows; ``rows``: their :func:`row_hashes`, int64 ``[N]``."""
 
     rows: np.ndarray
     chances: np.ndarray
@@ -57,8 +56,8 @@ class TrainingDynamics:
     @property
     def regions(self) -> np.ndarray:
         """The region of each row, ``[N]`` of str: hard if its confidence is below one half; of the others, ambiguous if
-        its variability is among the largest third of all rows', and easy if not. The paper's regions, a third of the
-        rows each, overlap, and call a third of the rows hard however well they are learned."""
+        its variability is among the largest third of all rows', and easy if not. (The paper's regions, a third of the
+        rows each, overlap, and a third of the rows is hard however well they are learned.)"""
         spread = self.variability
         varied = spread > np.quantile(spread, 2 / 3)
         return np.where(self.confidence < 0.5, HARD, np.where(varied, AMBIGUOUS, EASY))
@@ -74,13 +73,13 @@ class TrainingDynamics:
 def write(folder: Path, found: TrainingDynamics) -> None:
     """Writes the file of a checkpoint. Raises FileError."""
     with whole_file(folder / FILE) as scratch:
-        # safetensors writes the memory of an array as it lies there.
+        # safetensors writes an array's memory without regard to strides.
         arrays = {"rows": found.rows, "chances": found.chances.astype(np.float16)}
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, scratch)
 
 
 def read(folder: Path) -> TrainingDynamics | None:
-    """The training dynamics of the checkpoint in a folder, of a model after an epoch those up to this epoch; None if
+    """The training dynamics of the checkpoint in a folder, only up to its epoch for a model after an epoch; None if
     there are none, or they cannot be read."""
     model, epoch = split_folder(folder)
     try:

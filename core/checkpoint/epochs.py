@@ -1,5 +1,5 @@
-"""The weights that a training kept after its epochs: each a checkpoint, in the folder ``epochs`` of the
-finished one's. ``mine@3`` is the model ``mine`` after its third epoch; it is found by this name, but in no list."""
+"""The weights that a training kept after its epochs: each is a checkpoint, in the folder ``epochs`` of the finished
+one. ``mine@3`` is the model ``mine`` after its third epoch; it is found by this name, but not listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.files import json_text, read_json
 
 FOLDER = "epochs"
 MOST = 10
-"""Number of epochs kept by a training on a file of one's own: the last ones."""
+"""Number of epochs, the last ones, that a training on the user's own file keeps."""
 _NAME = re.compile(r"(?P<model>.+)@(?P<epoch>[1-9]\d{0,3})")
 
 

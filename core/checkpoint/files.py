@@ -32,12 +32,12 @@ from core.weights import LONGEST_REASON, WeightsError, load_model
 
 CARD_VERSION = 1
 CLASSIFIER = "classifier.safetensors"
-"""The weights of an adapted checkpoint, which has no others."""
+"""The only weights of an adapted checkpoint."""
 _FILES = ("card.json", "weights.safetensors", "words.safetensors", CLASSIFIER)
 
 
 class Format(Protocol):
-    """A kind of folder that holds a model, or of name that stands for one."""
+    """A kind of folder that holds a model, or of a name that stands for one."""
 
     @property
     def lasting(self) -> bool:

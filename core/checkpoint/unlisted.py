@@ -1,8 +1,7 @@
-"""Checkpoints of visitors, adapted or trained: unlisted for a day, or saved under a name that everybody sees.
-
-An unlisted one is opened by whoever knows its name, ``BASE~TOKEN``. The token cannot be guessed, and the base remains
-readable from a link to a checkpoint that has been removed since. All servers that share the folder of runs share them.
-Both belong to their maker, whose key is stored as a checksum on their card.
+"""Checkpoints of visitors, adapted or trained: unlisted for a day, or saved under a name that everybody sees. Anyone
+who knows an unlisted checkpoint's name, ``BASE~TOKEN``, can open it. The token cannot be guessed; the base can still be
+read from a link after the checkpoint was removed. All servers that share the folder of runs share these checkpoints. A
+checkpoint belongs to its maker, whose key is stored as a checksum on its card.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from core.files import json_text, read_json, whole_folder, write_whole
 D = TypeVar("D")
 
 PAIRS = "pairs.csv"
-"""The pairs that a checkpoint was adapted to, if they are kept with it."""
+"""File with the pairs that a checkpoint was adapted to, if they are kept."""
 SECONDS = 24 * 3600
-"""How long an unlisted checkpoint is kept."""
+"""Seconds for which an unlisted checkpoint is kept."""
 TRAINING = "training"
 """Folder of an unfinished training, inside its checkpoint's (:mod:`core.desk.training`)."""
 _NAME = re.compile(r"(?P<base>[\w./-]{1,200})~(?P<token>[0-9a-f]{32})")
@@ -61,7 +60,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def unlisted() -> list[Path]:
-    """The folders of unlisted checkpoints, with those that are being trained."""
+    """The folders of unlisted checkpoints, including checkpoints in training."""
     try:
         return sorted((shared_folder() / "adapted").iterdir())
     except (OSError, DeskError):
@@ -82,7 +81,7 @@ def made_by(maker: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1000)
 def _name_and_maker(folder: Path, changed: int) -> tuple[str, str]:
-    """From the card of an unlisted checkpoint. Cached, because every list of models asks."""
+    """Reads the card of an unlisted checkpoint. Cached, because every list of models needs it."""
     try:
         card = read_json(folder / "card.json")
         return str(card.get("name", "")), str(card.get("maker", ""))
@@ -91,7 +90,7 @@ def _name_and_maker(folder: Path, changed: int) -> tuple[str, str]:
 
 
 def remove_old() -> None:
-    """Removes unlisted checkpoints, and trainings that have not got on, after a day."""
+    """Removes unlisted checkpoints after a day, and trainings without progress for a day."""
     for folder in unlisted():
         with contextlib.suppress(OSError):
             card = folder / "card.json"
@@ -100,7 +99,7 @@ def remove_old() -> None:
 
 
 def discard(name: str) -> None:
-    """Removes an unlisted checkpoint, if it is there."""
+    """Removes an unlisted checkpoint, if it exists."""
     folder = folder_of(name)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +174,7 @@ def _retitle(folder: Path, title: str) -> None:
 
 
 def disown(folder: Path) -> None:
-    """Takes an unlisted checkpoint off its maker's list, because it has been saved. Raises FileError."""
+    """Removes an unlisted checkpoint from its maker's list, because it has been saved. Raises FileError."""
     card = read_json(folder / "card.json")
     write_whole(folder / "card.json", json_text({key: value for key, value in card.items() if key != "maker"}))
 
@@ -186,7 +185,7 @@ def remove(folder: Path) -> None:
 
 
 def checksum(maker: str) -> str:
-    """What is stored of the key of a maker, so that others cannot read the key."""
+    """The checksum of a maker's key that is stored instead of the key, so that others cannot read it."""
     return hashlib.sha256(maker.encode()).hexdigest()
 
 

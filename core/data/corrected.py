@@ -42,13 +42,13 @@ class NewLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class CorrectedFile:
-    """The bytes of a corrected file."""
+    """A corrected file: its bytes."""
 
     content: bytes
     suffix: str
     """The ending of its name: .csv, .tsv, .txt, .jsonl or .xlsx."""
     left_out: int = 0
-    """Number of broken rows of the file, which it lacks."""
+    """Number of broken rows of the original, which are left out."""
 
 
 class NotRewritableError(DataError):
@@ -96,8 +96,8 @@ def _label_name(reader: RowReader, names: Sequence[str]) -> str:
 
 
 def _with_label(record: Mapping[str, Any], name: str, row: Example, new: NewLabel | None) -> dict[str, Any]:
-    """The record with a new label, the one before it and who decided next to it; a label of the same class keeps its
-    spelling."""
+    """The record with a new label and, next to it, the previous one and the person who decided; a label of the same
+    class keeps its spelling."""
     before = row.label_text
     label = before if new is None or key(new.label) == key(before) else new.label
     told = {LABEL_BEFORE: before, CORRECTED_BY: new.by} if new else dict.fromkeys(_ADDED, "")

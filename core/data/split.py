@@ -90,8 +90,7 @@ def sharing(pairs: Sequence[tuple[str, str]], most: int, seed: int = 0) -> list[
 
 
 def in_common(pairs: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> np.ndarray:
-    """Whether each pair has a text that one of the others has too, bool ``[N]``; texts are the same as in
-    :func:`parts`."""
+    """Whether each pair shares a text with one of the others, bool ``[N]``; texts are compared as in :func:`parts`."""
     known = {_words(text) for pair in others for text in pair if text}
     return np.array([any(text and _words(text) in known for text in pair) for pair in pairs], dtype=bool)
 
@@ -103,7 +102,7 @@ def _ends(numbers: dict[str, int], first: str, second: str) -> tuple[int, int]:
 
 
 def _words(text: str) -> str:
-    """The words of a text, by which two texts are the same; the text itself if it has none."""
+    """The words of a text, by which texts are compared; the text itself if it has none."""
     return " ".join(re.findall(r"\w+", text.casefold())) or text.strip()
 
 
@@ -113,7 +112,7 @@ def _components(ends: Sequence[tuple[int, int]], drawn: Sequence[bytes]) -> list
         return []
     from_, to = np.array(ends).T
     import_alone("scipy.sparse.csgraph")
-    from scipy.sparse import coo_array  # here, because it takes long to import
+    from scipy.sparse import coo_array  # imported here, because it is slow to import
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_array((np.ones(len(ends), dtype=bool), (from_, to)), shape=(len(drawn), len(drawn)))

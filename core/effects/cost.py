@@ -33,7 +33,7 @@ OFFERED = 12
 
 @dataclass(frozen=True)
 class Cost:
-    """``passes`` at most, taking roughly ``seconds``."""
+    """At most ``passes`` forward passes, which take roughly ``seconds``."""
 
     passes: int
     seconds: float

@@ -1,4 +1,4 @@
-"""Through which states and heads of a transformer a difference between two versions travels, by activation patching."""
+"""Finds the states and heads of a transformer that carry a difference between two versions, by activation patching."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ class Question(AskedPair):
     ) -> Routes | LayerRoutes:
         """How the difference to another version of the pair divides among the model's routes
         (:func:`core.effects.routes.divide`), or which states and heads of a transformer restore it
-        (:func:`core.effects.layers.divide`), which tells ``so_far`` the layers that are known. Raises RoutesError if it
-        cannot be divided."""
+        (:func:`core.effects.layers.divide`), which calls ``so_far`` with the layers that are known. Raises RoutesError
+        if it cannot be divided."""
         versions = self.reading, self.checkpoint.read(first, second)
         if isinstance(self.checkpoint.model, CrossEncoder):
             return divide_among_layers(self.checkpoint, *versions, progress, so_far)

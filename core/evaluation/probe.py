@@ -1,4 +1,5 @@
-"""How many pairs of a suite a checkpoint gets right, by kind; and which kinds it gains or loses against another one."""
+"""The number of pairs of a suite that a checkpoint gets right, by kind; and the kinds that it gains or loses compared
+with another checkpoint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Which routes carry the difference that one exchanged word makes, by kind of exchange, over hand-written pairs.
-
-The one version is a pair (premise, hypothesis), the other (premise, premise): the words that differ are exchanged back.
-Only pairs with as many words in both texts, and verdicts that differ enough, are counted.
+"""The routes that carry the effect of one exchanged word, by kind of exchange, over hand-written pairs. One version is
+the pair (premise, hypothesis), the other (premise, premise): the words that differ are exchanged back. Only pairs with
+as many words in both texts, and verdicts that differ enough, are counted.
 """
 
 from __future__ import annotations
