@@ -28,8 +28,8 @@ from core.wording import counted
 JOB, COMPARISON = "desk adaptation", "desk comparison of readers"
 _ADAPT, _PREDICT = "Adapt a model to it", "Predict it with models as they are"
 _CLASSIFIER, _ALL = "Its classifier only", "All its weights"
-_MANY = 20_000
-"""Number of training rows from which reading them takes minutes."""
+_MANY, _MANY_CLASSES = 20_000, 50
+"""Number of training rows from which reading them takes minutes, and of classes from which fitting them does."""
 _READERS = 3
 """Maximum number of models to compare."""
 _NAMED = 8
@@ -90,7 +90,8 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         return
     _question(divided, new_classes(dataset, cards))
     page_style.notice(once("desk division remarks", dataset.sha256, lambda: remarks(dataset, divided)))
-    all_weights = _what_learns(cards, len(divided.train))
+    long = len(divided.train) >= _MANY or len(divided.counts()) > _MANY_CLASSES
+    all_weights = _what_learns(cards, long)
     suited = {name: card for name, card in cards.items() if not all_weights or training.suits(card)}
     # An answer selection model ranks a question's answers better than an entailment model.
     rankers = [name for name, card in suited.items() if card["task"] == ANSWERS][: int(dataset.ranking)]
@@ -128,9 +129,9 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
         jobs.button("Which model?", COMPARISON, lambda: which_reader(dataset, divided, names), help=what, disabled=off)
 
 
-def _what_learns(cards: Mapping[str, Card], rows: int) -> bool:
-    """Whether the user chose to train all weights on these ``rows``, not only the classifier; false where nothing can
-    be trained, with a note if packages are missing."""
+def _what_learns(cards: Mapping[str, Card], long: bool) -> bool:
+    """Whether the user chose to train all weights, not only the classifier; false where nothing can be trained, with a
+    note if packages are missing. ``long``: whether the file is large."""
     if not any(map(training.suits, cards.values())):
         return False
     if not trainer.installed():
@@ -139,13 +140,13 @@ def _what_learns(cards: Mapping[str, Card], rows: int) -> bool:
             "this server."
         )
         return False
-    long = dict(zip((_CLASSIFIER, _ALL), ("seconds", "minutes") if rows < _MANY else ("minutes", "hours"), strict=True))
+    times = dict(zip((_CLASSIFIER, _ALL), ("minutes", "hours") if long else ("seconds", "minutes"), strict=True))
     answer = st.radio(
         "What should learn?",
-        [*long],
+        [*times],
         horizontal=True,
         key="desk what learns",
-        format_func=lambda one: f"{one}: {long[one]}",
+        format_func=lambda one: f"{one}: {times[one]}",
     )
     if answer == _ALL:
         page_style.note(

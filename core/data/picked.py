@@ -25,6 +25,8 @@ _PAIR, _TEXT = ColumnLayout(NAME, (("first", "second"),)), ColumnLayout(NAME, ((
 _NO_LABEL = "no column is picked as the label; add it, as in --columns premise=…,hypothesis=…,label=NAME"
 _FEWEST_ROWS, _WORDS_OF_TEXT = 5, 3.0
 """Rows needed for a guess, and the mean number of words of a column of texts."""
+_WORDS_OF_NAME = 6
+"""Maximum number of words of a class."""
 _SAMPLED = 100
 """Further rows that a guess reads."""
 _IDENTIFIER = re.compile(r"\S*\d\S*")
@@ -93,7 +95,7 @@ class Seen:
         if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
         words = [sum(len(cell.split()) for cell in column) / len(column) for column in columns]
-        texts = [at for at, count in enumerate(words) if count >= _WORDS_OF_TEXT]
+        texts = [at for at, column in enumerate(columns) if words[at] >= _WORDS_OF_TEXT and not _are_names(column)]
         recurring = [at for at, column in enumerate(columns) if at not in texts and _recurs(column)]
         classes = [at for at in recurring if all(columns[at])] or recurring
         if len(texts) not in (1, 2) or len(classes) > 1:
@@ -112,6 +114,12 @@ def _recurs(column: Sequence[str]) -> bool:
     """Whether a column has few values, which recur; rows without a label have an empty cell."""
     values = [cell for cell in column if cell.strip()]
     return len(values) >= _FEWEST_ROWS and 1 < len({*values}) <= len(values) / 2
+
+
+def _are_names(column: Sequence[str]) -> bool:
+    """Whether a column has the same few short values again and again: classes, even if their names are phrases."""
+    values = [cell for cell in column if cell.strip()]
+    return 4 * len({*values}) <= len(values) and all(len(cell.split()) <= _WORDS_OF_NAME for cell in {*values})
 
 
 def seen(head: Sequence[Line], further: Sequence[Line] = ()) -> Seen:

@@ -316,6 +316,9 @@ def test_the_texts_of_a_file_without_labels_are_guessed():
     assert Seen(("case", "report", "reply", "kind"), rows=labelled).guess()["label"] == "kind"
     partly = tuple((*row, "a" if n < 4 else "") for n, row in enumerate(rows))
     assert Seen(("case", "report", "reply", "kind"), rows=partly).guess() == texts | {"id": "case"}, "not of every row"
+    more = [(f"U{n}", f"the ship left port {n}", f"a ship has sailed today {n}") for n in range(12)]
+    phrases = tuple((*row, ("does not follow from it", "does follow")[n % 2]) for n, row in enumerate(more))
+    assert Seen(("case", "report", "reply", "kind"), rows=phrases).guess()["label"] == "kind", "no third text"
     doubtful = tuple((*row, "xy"[n % 2]) for n, row in enumerate(labelled))
     assert Seen(("case", "report", "reply", "kind", "part"), rows=doubtful).guess() == {}
 
