@@ -3,23 +3,42 @@
 import { html } from "./create.js";
 import { capital, exactPercent, percent } from "./wording.js";
 
+// Of more classes than MOST, only the LISTED most probable ones are drawn one by one: a hundred names would push the
+// rest of the page out of sight.
+const MOST = 20;
+const LISTED = 8;
+
+/**
+ * The classes to draw one by one; and how many others there are, with their probability together.
+ * @param {import("./payloads").ClassShare[]} classes
+ */
+export function likeliest(classes) {
+  if (classes.length <= MOST) return { listed: classes, others: 0, rest: 0 };
+  const ordered = [...classes].sort((one, other) => other.p - one.p);
+  const rest = ordered.slice(LISTED).reduce((sum, c) => sum + c.p, 0);
+  return { listed: ordered.slice(0, LISTED), others: classes.length - LISTED, rest };
+}
+
 /** @param {import("./payloads").ClassShare[]} classes */
 export function sharesOf(classes) {
   const best = named(classes);
   if (best.said) return { headline: headline(best), bar: null, key: null };
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
-  const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
+  const { listed, others, rest } = likeliest(classes);
+  const further = others ? `${others} other classes ${percent(rest)}` : "";
+  const summary = [...listed.map((c) => `${c.label} ${percent(c.p)}`), ...(further ? [further] : [])].join(", ");
   const bar = html(
     "div.bar",
     { role: "img", "aria-label": summary },
-    classes.map((c) =>
+    listed.map((c) =>
       html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` }),
     ),
+    further && html("i.rest", { style: `width:${100 * rest}%`, title: further }),
   );
   const apart = classes.some((c) => c.apart);
   const key = html(
     "div.key.wraps",
-    classes.map((c) =>
+    listed.map((c) =>
       html(
         "span",
         { class: c === best ? "best" : null, title: exactPercent(c.p) },
@@ -27,6 +46,7 @@ export function sharesOf(classes) {
         `${c.label} ${percent(c.p)}`,
       ),
     ),
+    further && html("span", further),
   );
   // Independent labels do not add up to a whole, so they are listed.
   return apart ? { headline: capital(summary), bar: null, key } : { headline: headline(best), bar, key };

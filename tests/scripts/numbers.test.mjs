@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gridStep, heaviest, reach } from "../../app/components/elements.js";
 import { capital, exactPercent, percent, plural, shorten, signed, the } from "../../app/components/wording.js";
-import { headline, named, numberOf } from "../../app/components/shares.js";
+import { headline, likeliest, named, numberOf } from "../../app/components/shares.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
@@ -66,4 +66,13 @@ test("a headline names the likeliest class, of a ranker the share of the answer 
     "Neutral, 60 %",
   );
   assert.equal(numberOf({ said: "3.2", p: 0.5 }), "3.2");
+});
+
+test("of three hundred classes the likeliest are listed, and the others together", () => {
+  const few = Array.from({ length: 20 }, (_, i) => ({ label: `${i}`, p: 0.05 }));
+  assert.deepEqual(likeliest(few), { listed: few, others: 0, rest: 0 });
+  const many = Array.from({ length: 300 }, (_, i) => ({ label: `${i}`, p: i === 200 ? 0.402 : 0.002 }));
+  const { listed, others, rest } = likeliest(many);
+  assert.deepEqual([listed.length, listed[0].label, others], [8, "200", 292]);
+  assert.ok(Math.abs(rest - 0.584) < 1e-9);
 });
