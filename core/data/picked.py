@@ -95,7 +95,8 @@ class Seen:
         if self.doubtful or len(columns) < 2 or len(columns[0]) < _FEWEST_ROWS:
             return {}
         words = [sum(len(cell.split()) for cell in column) / len(column) for column in columns]
-        texts = [at for at, column in enumerate(columns) if words[at] >= _WORDS_OF_TEXT and not _are_names(column)]
+        wordy = [at for at, count in enumerate(words) if count >= _WORDS_OF_TEXT]
+        texts = [at for at in wordy if not _are_names(columns[at])] or wordy
         recurring = [at for at, column in enumerate(columns) if at not in texts and _recurs(column)]
         classes = [at for at in recurring if all(columns[at])] or recurring
         if len(texts) not in (1, 2) or len(classes) > 1:
