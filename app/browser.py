@@ -24,3 +24,18 @@ def text_of(file: Path) -> str:
 def unseen(name: str) -> Any:
     """A container for a component without visible output (hidden in app/page_style.py)."""
     return st.container(key=f"unseen {name}")
+
+
+_TOP = """
+let shown;
+export default function ({ data }) {
+  if (data.of !== shown) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+  shown = data.of;
+}
+"""
+
+
+def from_the_top(of: str) -> None:
+    """Scrolls to the top of the page when it shows something else: the form that led to it may be longer."""
+    with unseen("top"):
+        component("pairlens_top", _TOP)(key="shown from the top", data={"of": of})

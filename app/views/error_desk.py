@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
+from app.browser import from_the_top
 from app.desk import (
     all_tags,
     annotator,
@@ -58,6 +59,7 @@ def _draw() -> None:
         show(view="labels")
     view = PAGE.state.view
     segments(PAGE, "view", "Show", views, label_visibility="collapsed")
+    from_the_top(opened.file)
     page_style.note(once("desk summary", opened.version[:3], lambda: measures.summary(opened)))
     for sentence in learning_curve.notes(opened.run):
         page_style.note(sentence)

@@ -48,8 +48,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_role("option", name="Test light (test-light)").click()
     page.get_by_label("Checkpoints, one to four").press("Escape")
     come_to_rest(page)
+    page.set_viewport_size({"width": 1280, "height": 400})  # the button is far down
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CHART).first).to_be_visible()
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))
 
     # A cell of the matrix filters; the browser's way back undoes it.
