@@ -108,7 +108,7 @@ def _another_script_or_language(side: ReadText, words: Sequence[Token]) -> list[
 
 
 def _sentences(text: str, words: Sequence[Token]) -> Iterator[list[Token]]:
-    """The words of each sentence. An abbreviation ends a sentence here, too, which does no harm."""
+    """The words of each sentence. Here, abbreviations end sentences too, which does no harm."""
     sentence: list[Token] = []
     for word in words:
         if sentence and _END.search(text, sentence[-1].end, word.start):

@@ -1,4 +1,4 @@
-"""Arrays that take long to compute, kept in the user's cache folder (XDG base directories)."""
+"""Arrays that are slow to compute, cached in the user's cache folder (XDG base directories)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from core.files import FileError, users_folder, whole_file
 
 
 def kept(folder: str, key: Iterable[str], width: int, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """The result of ``make``, ``[N, width]``, computed only if no earlier call has kept it under this ``key``, which
-    must contain everything it depends on.
-
-    A damaged file is computed and written again. Processes may share the ``folder``; if it cannot be written, nothing
-    is kept.
+    """The result of ``make``, ``[N, width]``, computed unless it is cached under this ``key``, which must contain
+    everything that the result depends on. If the file is damaged, the result is computed and written again. Processes
+    may share the ``folder``; if it cannot be written, nothing is cached.
     """
     digest = hashlib.sha256("\x1e".join(key).encode()).hexdigest()
     path = users_folder("XDG_CACHE_HOME", ".cache") / folder / f"{digest}.npy"

@@ -1,4 +1,4 @@
-"""Hand-written pairs of known kinds, which are never trained on: every list of suites is read from here."""
+"""Hand-written pairs of known kinds, which are never trained on. All lists of suites are defined here."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ SUITES = {
 RELATIONS = ("antonym", "synonym", "hypernym", "hyponym")
 """Kinds of one_word in which a word has few partners; of any other kind, all words exclude each other."""
 LEAST = 30
-"""Pairs of a kind from which its score says something."""
+"""Number of pairs from which a kind's score is meaningful."""
 
 
 def kind_of_exchange(first: str, second: str) -> str | None:
-    """The kind of one_word of a pair in which ``second`` stands where the first text has ``first`` (normalised words),
-    if the suite has both words in pairs of that kind."""
+    """The one_word kind of a pair in which ``second`` replaces the first text's ``first`` (normalised words), if the
+    suite has both words in pairs of that kind."""
     words, pairs = _exchanged()
     if (first, second) in pairs:
         return pairs[first, second]

@@ -1,4 +1,4 @@
-"""What a record of faithfulness says on the page: one fact for each of its numbers, with its source and its limits."""
+"""A faithfulness record in words, for the page: one fact for each of its numbers, with its source and its limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MUCH = 0.1
 
 
 class Measured(Protocol):
-    """What facts are told about: see the fields of :class:`~core.evidence.faithfulness.Faithfulness`."""
+    """The subjects of facts; see the fields of :class:`~core.evidence.faithfulness.Faithfulness`."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...

@@ -1,4 +1,4 @@
-"""The numbers of a record of faithfulness: curves of erased words, moved attention, and an adversary's."""
+"""The numbers of a faithfulness record: curves of erased words, moved attention, and the adversary's attention."""
 
 from __future__ import annotations
 

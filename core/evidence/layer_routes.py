@@ -1,4 +1,4 @@
-"""Through which states and heads of a transformer a difference between two versions of a pair travels."""
+"""The states and heads of a transformer that carry a difference between two versions of a pair."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class LayerRoutes(Record, kind="layer_routes"):
         return f"<pre>{escape(chr(10).join(self.to_text()))}</pre>"
 
     def to_csv(self, explanation: Explanation | None = None) -> str:
-        """One line per layer and word, then per layer and head: what it is, the layer and the word or head from 1, and
-        the share."""
+        """One line per layer and word, then per layer and head: the kind of part, the layer and the word or head from
+        1, and the share."""
         rows: list[list[object]] = []
         for what, of in (("state", self.states), ("pattern", self.patterns), ("values", self.values)):
             for layer, shares in enumerate(of, 1):

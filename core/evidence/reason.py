@@ -41,7 +41,7 @@ class Reason:
     named: tuple[tuple[int, int], ...] = ()
     passes: int = 0
     known: str = field(default="", metadata=LATER)
-    """How often the model is right on hand-written pairs with this kind of change; empty if there are none."""
+    """The model's accuracy on hand-written pairs with this kind of change; empty if there are none."""
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(text)}</p>" for text in (self.sentence, self.known) if text)

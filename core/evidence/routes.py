@@ -22,14 +22,14 @@ class RouteShare:
 
     route: str
     by: str
-    """What carries the difference, as it follows “by” in a sentence."""
+    """The route in words that can follow “by” in a sentence."""
     share: float
-    """Its Shapley value: what it changes on average over all orders in which routes are taken from the other version.
-    The shares of all routes add up to the difference."""
+    """Its Shapley value: its mean effect over all orders in which routes are taken from the other version. The shares
+    of all routes add up to the difference."""
     alone: float
-    """What it changes as the first route taken from the other version."""
+    """Its effect as the first route taken from the other version."""
     last: float
-    """What it changes as the last one."""
+    """Its effect as the last one."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Routes(Record, kind="routes"):
     difference: float
     routes: tuple[RouteShare, ...]
     sentence: str
-    """What carries the difference, in words."""
+    """The routes that carry the difference, in words."""
     passes: int
     """Number of forward passes."""
     name: str = field(default="routes of the difference", init=False)
@@ -90,7 +90,7 @@ class Routes(Record, kind="routes"):
 
 
 def sentence_of(subject: str, routes: Sequence[RouteShare], difference: float) -> str:
-    """What carries a difference, as a sentence for each case. ``subject``: what differs between the versions."""
+    """One sentence on the routes that carry a difference. ``subject``: the difference between the versions."""
     ranked = sorted(routes, key=lambda route: -route.share / difference)
     against = [route for route in ranked if route.share / difference <= AGAINST]
     carrying = [route for route in ranked if route.share / difference >= -AGAINST]
@@ -114,7 +114,7 @@ def sentence_of(subject: str, routes: Sequence[RouteShare], difference: float) -
 
 
 def _listed(routes: Sequence[RouteShare], difference: float, of: str = "") -> str:
-    """The routes with their shares; ``of``: what the first one is a share of."""
+    """The routes with their shares; ``of``: the whole that the first share refers to."""
     shares = [signed_percent(route.share / difference) for route in routes]
     shares[0] += of
     *others, last = [f"{route.by} ({share})" for route, share in zip(routes, shares, strict=True)]

@@ -43,8 +43,7 @@ class HuggingFaceFolder:
 
 
 class NamedFunction:
-    """``module:factory``, whose name stands for a folder. What it calls, such as a service, may answer again after it
-    has failed."""
+    """``module:factory``, whose name stands for a folder. A service that it calls may work again after an error."""
 
     lasting = False
     nameable = False

@@ -94,7 +94,7 @@ def without_classifier(home: Path, lacking: str) -> str:
 
 
 def _misfits(config: JsonMapping, shapes: Shapes) -> Iterator[str]:
-    """What the configuration says and the weights do not have."""
+    """The mismatch between the configuration and the weights, in words."""
     sizes = {size for shape in shapes.values() for size in shape}
     rows = {shape[0] for shape in shapes.values() if len(shape) > 1}
     free = "emb_dim" in config or any("expert" in key for key in config)  # XLM and experts have their own inner widths

@@ -21,7 +21,7 @@ def installed_folder(name: str) -> Path | None:
 
 @functools.cache
 def _folder_of(package: str) -> Path:
-    """Cached once found, because each list of models needs it, and a package's list of files takes as long to read as
-    all other folders."""
+    """Cached once found, because each list of models needs it, and reading a package's list of files takes as long as
+    reading all other folders."""
     (weights,) = (file for file in importlib.metadata.files(package) or [] if file.name == "model.safetensors")
     return Path(str(weights.locate())).parent

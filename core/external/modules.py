@@ -1,4 +1,4 @@
-"""The layout in which sentence-transformers writes a model: what kind of model it is, and the settings of its modules.
+"""The layout in which sentence-transformers writes a model: the kind of model, and the settings of its modules.
 
 ``modules.json`` lists the modules, each in a folder: the transformer, pooling of token states into one vector
 (``1_Pooling``) and further layers (``2_Dense``). Bi-encoders have always been written so, cross-encoders since version
@@ -74,7 +74,7 @@ _OTHER_KINDS = {
     "WordEmbeddings": "a model of word embeddings, without a transformer",
     "BoW": "a bag-of-words model, without a transformer",
 }
-"""Models by sentence-transformers that are not read, by their type or one of their modules."""
+"""Unsupported models of sentence-transformers, by their type or by one of their modules."""
 _AS_FUNCTION = "call it from a function (docs/guests.md)"
 
 
@@ -114,7 +114,8 @@ class ModuleLayout:
 
 
 def layout_of(folder: Path) -> ModuleLayout:
-    """The layout of an external model's folder. Raises CheckpointError, saying what else it holds, in one sentence."""
+    """The layout of an external model's folder. Raises CheckpointError, which names what the folder holds instead, in
+    one sentence."""
     files = files_of(folder)
     if not has(files, MODULES):
         return ModuleLayout(CROSS_ENCODER, files, prompt=prompts_of(files)[0])
@@ -176,14 +177,14 @@ def _how_texts_are_read(files: Path, home: Path) -> tuple[bool, int | None, str]
 
 
 def _reads_text(modalities: Any, task: str) -> bool:
-    """Whether texts are read as they are; with a ``message``, sentence-transformers puts them into a chat template."""
+    """Whether texts are read unchanged; with a ``message``, sentence-transformers puts them into a chat template."""
     text = modalities.get("text") if isinstance(modalities, dict) and "message" not in modalities else None
     expected = {"method": "forward", "method_output_name": _TASKS[task or "feature-extraction"]}
     return isinstance(text, dict) and expected.items() <= text.items()
 
 
 def refuse_others(files: Path, name: str, said: Mapping[str, Any]) -> None:
-    """Raises CheckpointError if a file of settings has one that would have to be applied."""
+    """Raises CheckpointError if a settings file has a setting that would have to be applied."""
     other = next((key for key, value in said.items() if value not in (None, {}, [], False, "")), None)
     if other is not None:
         raise CheckpointError(

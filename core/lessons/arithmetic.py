@@ -1,8 +1,7 @@
-r"""The arithmetic in a step's lines: what their formulas give with the numbers that learners see.
-
-Learners compute with rounded numbers, so their result differs from the exact one, by more the more numbers enter it;
-:func:`tolerances` allow for that. Only what the lessons use is understood: sums, products, fractions, roots, ``\tanh``,
-``\softmax``, ``\max``, ``\mean``, ``\sigma``, ``\mathbf{sum}``, powers of e, vectors and matrices.
+r"""The arithmetic in a step's lines: the results of their formulas with the numbers that learners see. Learners compute
+with rounded numbers, so their result differs from the exact one, the more so the more numbers enter it;
+:func:`tolerances` allow for that. Only the operations that lessons use are supported: sums, products, fractions, roots,
+``\tanh``, ``\softmax``, ``\max``, ``\mean``, ``\sigma``, ``\mathbf{sum}``, powers of e, vectors and matrices.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ class _NotANumber(Exception):
 
 
 def tolerances(steps: tuple[LessonStep, ...], values: Values, digits: int) -> list[float]:
-    """How far the guess of each step may be off: half a percent, half of the last decimal, or as far as the number is
-    from the one that the shown, rounded numbers give. 0 without a guess of a number."""
+    """The tolerance of each step's guess: half a percent, half of the last decimal, or the distance between the number
+    and the result from the rounded numbers that are shown. 0 if the step has no number to guess."""
     return [
         _tolerance(place_of(values, step.guess), equations, values, digits) if step.guess and not step.vote else 0.0
         for step, equations in zip(steps, chains(steps, values, digits), strict=True)
@@ -57,8 +56,8 @@ def _tolerance(guess: str, equations: list[Chain], values: Values, digits: int) 
 
 
 def from_shown(guess: str, equations: list[Chain]) -> float | None:
-    """A number, named with numeric positions, computed from the others in its step's ``equations``; None if none gives
-    it."""
+    """A number, named with numeric positions, computed from the others in its step's ``equations``; None if no equation
+    gives it."""
     for chain in equations:
         sides = [side for text, side in chain if not _holds(text, guess)]
         whole = [re.fullmatch(r"\\val\{([^{}]*)\}", text) for text, _ in chain if _holds(text, guess)]

@@ -43,8 +43,9 @@ class LessonError(UserError):
 class PictureRow:
     """A value in a lesson's picture; adjacent rows with the same ``label`` share a line. ``of``: the value whose words
     label its parts; ``across``: the value whose words head the numbers of ``rows``. ``shape``: numbers, shares, parts
-    one below the other, or a curve over the words, labelled ``name``. ``made_of``: names from which a number can be
-    computed; ``uses``: names of what a model computes it from, with weights that are not shown."""
+    one below the other, or a curve over the words, labelled ``name``. ``made_of``: names of the values from which a
+    number can be computed; ``uses``: names of the values from which a model computes it, with weights that are not
+    shown."""
 
     value: str
     label: str

@@ -147,8 +147,8 @@ def _moved(asked: Question) -> Evaluated:
 
 
 def _order(effects: LinkEffects) -> Values:
-    """Kendall's τ-b of weight and size of effect, 0 if undefined, and what it is computed from: the numbers of pairs of
-    links in the same order by both, in the opposite order, and ``untied`` in weight and in effect."""
+    """Kendall's τ-b of weight and size of effect, 0 if undefined, and its terms: the numbers of pairs of links that
+    both order in the same way, in the opposite way, and that are ``untied`` in weight and in effect."""
     weights, sizes = (np.ravel(rows) for rows in (effects.before, np.abs(np.array(effects.effects, dtype=float))))
     by_weight, by_size = (np.sign(np.subtract.outer(numbers, numbers)) for numbers in (weights, sizes))
     both = by_weight * by_size

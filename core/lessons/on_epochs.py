@@ -1,4 +1,4 @@
-"""The source for the lesson on a training: where a word looks after each of its epochs."""
+"""The source for the lesson on training: a word's attention after each epoch."""
 
 from __future__ import annotations
 

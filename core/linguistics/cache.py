@@ -1,4 +1,4 @@
-"""Linguistic features of many pairs, kept in the user's cache folder."""
+"""Linguistic features of many pairs, cached in the user's cache folder."""
 
 from __future__ import annotations
 
