@@ -1,4 +1,5 @@
-"""How the threads of a parallel loop wait for each other. Imports nothing: libgomp reads it when torch loads."""
+"""Configures how the threads of a parallel loop wait for each other. Imports nothing, because libgomp reads the setting
+when torch loads."""
 
 from __future__ import annotations
 

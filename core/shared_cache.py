@@ -24,8 +24,7 @@ class SharedCache(Generic[T]):
         """Pending or with a value; the most recently used is last."""
         self._sizes = dict[Hashable, float]()
         self._total = 0.0
-        """Of the values that are kept: they are not counted again after each new one, which would take the longer the
-        more there are."""
+        """Total size of the cached values, so that they need not be counted again after each new one."""
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value for this key. Re-raises exceptions from ``make`` in all threads that wait for it."""

@@ -22,7 +22,7 @@ def neutral(text: str) -> str:
 
 
 def original(cell: str) -> str:
-    """The text that :func:`neutral` made this cell of; a cell that it cannot have made stays."""
+    """The text from which :func:`neutral` made this cell; a cell that it cannot have made is returned unchanged."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_DANGEROUS) else cell
 
 

@@ -1,5 +1,5 @@
-"""How a server follows a training in another process, by files in the folder of its run: the trainer writes its
-progress, and the server asks it to stop."""
+"""Communication between a server and a training in another process, through files in the folder of the run: the trainer
+writes its progress, and the server asks it to stop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a training is: finished ``step`` of ``steps``; ``seconds`` so far, with earlier sessions."""
+    """The progress of a training: finished ``step`` of ``steps``; ``seconds`` so far, including earlier sessions."""
 
     epochs: int
     step: int

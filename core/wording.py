@@ -62,7 +62,7 @@ def told_apart(names: Mapping[str, str], letters: int | None = None) -> dict[str
 
 
 def together(problems: Sequence[str]) -> str:
-    """Several problems as a list, each once; one as it is."""
+    """Several problems as a list without duplicates; a single problem unchanged."""
     different = [*dict.fromkeys(problems)]
     return different[0] if len(different) == 1 else "\n- ".join([f"{len(different)} problems", *different])
 

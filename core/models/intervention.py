@@ -1,4 +1,4 @@
-"""What a forward pass may replace, and how an attention map is offered for it."""
+"""The values that a forward pass may replace, and the form in which an attention map is offered for replacement."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 
 class Route(NamedTuple):
-    """A route. ``by``: what carries the difference, as it follows “by” in a sentence."""
+    """A route. ``by``: its name in words that can follow “by” in a sentence."""
 
     name: str
     by: str
@@ -74,7 +74,7 @@ class Patching:
 
 
 UNPATCHED = Patching()
-"""No route is taken from another version."""
+"""Takes no route from another version."""
 
 
 def subsets(routes: Collection[Route]) -> list[frozenset[Route]]:

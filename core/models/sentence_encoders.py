@@ -97,7 +97,7 @@ class SentenceEncoder(Baseline):
 
     @classmethod
     def routes(cls, config: Settings) -> tuple[Route, ...]:
-        """A text read alone leaves nothing to tell apart."""
+        """A text read alone has only one route."""
         return () if config.get("context") == "none" else (*TEXT_BY_TEXT, *extra_route(config))
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

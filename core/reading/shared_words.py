@@ -1,4 +1,4 @@
-"""The words that two texts share, and those that only one of them has: equal if their normalised forms are."""
+"""The words that two texts share, and the words that only one of them has, compared by normalised form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 Stretches = tuple[slice, slice]
-"""A stretch of words of the first text, and the one of the second that it corresponds to."""
+"""A stretch of words of the first text, and the corresponding stretch of the second."""
 
 
 def only_in(words: Sequence[str], other: Sequence[str]) -> list[int]:
@@ -16,7 +16,7 @@ def only_in(words: Sequence[str], other: Sequence[str]) -> list[int]:
 
 
 def share_in(words: Sequence[str], other: Sequence[str]) -> float:
-    """The share of a text's different words that the other one has too; 0 for a text without words."""
+    """The share of a text's distinct words that the other one has too; 0 for a text without words."""
     return len({*words} & {*other}) / max(1, len({*words}))
 
 

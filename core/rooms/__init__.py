@@ -1,1 +1,1 @@
-"""Rooms for a class: everyone answers on a phone, and the lecturer's page shows what the class said."""
+"""Rooms for a class: everyone answers on a phone, and the lecturer's page shows the answers."""

@@ -1,4 +1,4 @@
-"""What the lecturer of a room does and sees: rounds, moderation, what the class said, and the room's end."""
+"""The lecturer's side of a room: rounds, moderation, the class's answers, and closing the room."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ class Lecturer:
                 connection.execute(sa.update(pair).where(*sent).values(status=REMOVED))
 
     def add(self, asked: Round, texts: Sequence[str], label: str, verdict: str, chance: float) -> None:
-        """Adds a pair of the lecturer's own, or one that a student called out: it is shown, and its label is right."""
+        """Adds the lecturer's own pair, or one that a student called out: it is shown at once, and its label counts as
+        right."""
         first, second = texts
         values = {"first": first, "second": second, "label": label, "verdict": verdict, "chance": chance}
         status = RIGHT if verdict == label else AGREED
@@ -183,8 +184,8 @@ class Lecturer:
         return found
 
     def to_csv(self) -> str:
-        """Everything that was said in the room, as a CSV file: a line for each pair, each guess and each result of
-        teaching. Pairs that were removed are left out."""
+        """All data of the room as a CSV file: one line per pair, guess and result of teaching. Removed pairs are left
+        out."""
         seen, checks = self.overview(), defaultdict[int, list[str]](list)
         with reading(self._engine) as connection:
             asked = rounds(connection, self.id)
@@ -213,7 +214,7 @@ class Lecturer:
 
 
 def _guess_line(asked: Round, by: str, value: str) -> JsonObject:
-    """A guess in the file: a class by its name, a word as it is written."""
+    """A guess in the file: a class by its name, a word as written."""
     word, verdict = asked.question["word"], asked.answer["value"]
     if word is not None:
         value, verdict = (titles_of(asked).get(name, name) for name in (value, verdict))

@@ -73,8 +73,8 @@ class Participant:
 
 @dataclass
 class _Waiting:
-    """A pair that classmates check: the phones that sent it, with any label, and the checks that are sure or still to
-    come."""
+    """A pair that classmates check: the phones that sent it, with any label, and the number of checks that are sure or
+    pending."""
 
     sent: Sent
     authors: set[int | None]
@@ -83,7 +83,7 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What all phones of a room show, or need: the pairs to check, oldest first."""
+    """The state that all phones of a room share, and the pairs to check, oldest first."""
 
     room: Room
     round: Round | None
@@ -137,7 +137,7 @@ class Phones:
         code = code_in(code)
         with self._lock:
             known = self._shared.get(code)
-            # While one thread reads it again, the others answer with what is known.
+            # While one thread reads it again, the others answer from the cache.
             read = known is None or (self._clock() - known.read > FRESH and code not in self._being_read)
             if read:
                 self._being_read.add(code)
@@ -179,7 +179,8 @@ class Phones:
     # --- what a phone does ---
 
     def join(self, code: str, token: str, nickname: str = "", word: str = "") -> JsonObject:
-        """Lets a phone in. It keeps its nickname: the lecturer has let pairs through under it."""
+        """Admits a phone. A phone cannot change its nickname, because the lecturer may have let pairs through under
+        it."""
         room = self._of(code).room
         with writing(self._engine) as connection:
             me = _participant(connection, room, token)
@@ -203,7 +204,7 @@ class Phones:
         return self.state(code, token)
 
     def guess(self, code: str, token: str, round_id: int, value: str) -> None:
-        """Takes a phone's guess, which replaces its earlier one until the answer is revealed."""
+        """Stores a phone's guess; until the answer is revealed, it replaces an earlier one."""
         room, asked, me = self._asked(code, token, round_id, GUESS)
         if value not in values_of(asked):
             raise RoomError("this is none of the answers: choose one of them")
@@ -219,7 +220,7 @@ class Phones:
         self, code: str, token: str, round_id: int, first: str, second: str, label: str
     ) -> tuple[Round, Participant, Sent | None]:
         """Checks a pair that a phone sends, before the model reads it: its round and author, and the pair itself if
-        this phone has sent it before, in whatever spaces. Raises TooFast if the phone has sent too many."""
+        this phone has sent it before (spaces are ignored). Raises TooFast if the phone has sent too many."""
         room, asked, me = self._asked(code, token, round_id, BREAK)
         first, second = one_line(first), one_line(second)
         if label not in {one["name"] for one in asked.question["classes"]}:
@@ -275,7 +276,7 @@ class Phones:
             connection.execute(sa.update(pair).where(pair.c.id == sent.id).values(sentence=sentence))
 
     def check(self, code: str, token: str, pair_id: int, label: str) -> None:
-        """Takes a classmate's label of a pair; "unsure" for none."""
+        """Stores a classmate's label of a pair; "unsure" for none."""
         room, me = self._me(code, token)
         with writing(self._engine) as connection:
             mine = check.c.pair == pair_id, check.c.participant == me.id
@@ -312,7 +313,7 @@ class Phones:
         return room, asked, me
 
     def _next_check(self, shared: _Shared, me: Participant) -> JsonObject | None:
-        """Gives the phone the oldest pair of a classmate that needs a check, of those that it has not checked."""
+        """Gives the phone the oldest of its classmates' pairs that needs a check and that it has not checked."""
         if not any(one.busy < CHECKS and me.id not in one.authors for one in shared.waiting):
             return None
         with reading(self._engine) as connection:
@@ -357,7 +358,7 @@ def values_of(asked: Round) -> list[str]:
 
 
 def titles_of(asked: Round) -> dict[str, str]:
-    """How the answers of a round are shown; of a word that occurs several times, each with its place in the text."""
+    """The display names of a round's answers; repeated words get their position in the text."""
     word = asked.question.get("word")
     if word is None:
         return {one["name"]: one["title"] for one in asked.question["classes"]}
@@ -368,7 +369,7 @@ def titles_of(asked: Round) -> dict[str, str]:
 
 
 def told(asked: Round, counts: dict[str, int]) -> JsonObject:
-    """What is revealed after a round of guessing: all classes, or the words that were named."""
+    """The result revealed after a round of guessing: all classes, or the words that were named."""
     titles, answer = titles_of(asked), str(asked.answer["value"])
     named = [one for one in titles if "word" not in asked.question or not asked.question["word"] or counts.get(one)]
     listed = [one for one in titles if one in named or one == answer]
@@ -388,8 +389,8 @@ def settle(connection: Connection, sent: Sent) -> None:
 
 
 def one_name(text: str) -> str:
-    """A nickname in one line, without characters that are not seen: one that turns the direction of writing would turn
-    the line in which it is shown."""
+    """A nickname on one line, without invisible characters: one that changes the writing direction would affect the
+    whole line in which it is shown."""
     return clean("".join(filter(str.isprintable, one_line(text))), LONGEST_NICKNAME)
 
 
@@ -440,5 +441,5 @@ def _waiting(connection: Connection, asked: Round, late: float) -> list[_Waiting
 
 
 def _still_counts(late: float) -> sa.ColumnElement[bool]:
-    """The checks whose label is sure, or still to come."""
+    """The checks that have a sure label or are pending."""
     return sa.or_(check.c.label != "", sa.and_(check.c.label.is_(None), check.c.asked > late))

@@ -20,7 +20,7 @@ from core.wording import class_names
 WordAt = tuple[int, int]
 """A word that is asked about: its text (0 or 1) and its position there."""
 QUOTED = 3
-"""Words of a difference that is quoted."""
+"""Maximum number of words in a quoted difference."""
 ORDER, OTHER = "the order of the words", "several differences"
 
 
@@ -100,8 +100,8 @@ def is_quick(checkpoint: Checkpoint, first: str, second: str) -> bool:
 
 
 def difference(first: str, second: str) -> str:
-    """What differs between the texts of a pair, in a few words: the kind of an exchanged word, the exchange itself, or
-    the words that only one of them has."""
+    """The difference between the texts of a pair, in a few words: the kind of an exchanged word, the exchange itself,
+    or the words that only one of them has."""
     changed = exchange(first, second)
     if changed:
         named = kind_of_exchange(*changed) or f"{changed[0]} / {changed[1]}"

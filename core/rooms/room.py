@@ -21,7 +21,7 @@ from core.rooms.tables import CODE, check, guess, pair, participant, room, round
 LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """Letters and digits of a code, without ones that are easily confused."""
 SECONDS = 24 * 3600
-"""How long a room is kept at most."""
+"""Seconds for which a room is kept at most."""
 LONGEST_TEXT = 300
 """Length limit in characters of a text that a phone sends."""
 GUESS, BREAK, TEACH = "guess", "break", "teach"

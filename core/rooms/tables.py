@@ -54,8 +54,9 @@ round_ = sa.Table(
     sa.Column("result", sa.Text, nullable=False),
     sa.Index("room_round_of_room", "room"),
 )
-"""A room's last round is the current one. As JSON: ``question``, what phones show; ``answer``, the model's and
-people's; ``hands``, raised hands that the lecturer counted; ``result``, of a round of teaching."""
+"""A room's last round is the current one. As JSON: ``question``, the data that phones show; ``answer``, the model's
+answer and the gold label; ``hands``, raised hands that the lecturer counted; ``result``, the result of a round of
+teaching."""
 
 guess = sa.Table(
     "room_guess",

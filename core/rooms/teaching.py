@@ -20,12 +20,12 @@ from core.reading.tokens import norms
 from core.rooms.room import AGREED, RoomError, Round, Sent
 
 LEAST = 2
-"""Pairs that are needed: one to teach, one to test."""
+"""Minimum number of pairs: one to teach, one to test."""
 
 
 @dataclass(frozen=True)
 class Halves:
-    """The pairs to teach, and those held back."""
+    """The pairs to teach with, and the held-back pairs."""
 
     taught: list[Sent]
     held_back: list[Sent]
@@ -54,7 +54,7 @@ def halves(pairs: Sequence[Sent]) -> Halves:
 def teach(checkpoint: Checkpoint, pairs: Sequence[Sent], maker: str = "") -> JsonObject:
     """Adapts the model to half of the agreed pairs. Returns the result of the round: the unlisted name of the adapted
     ``model``, which is kept for a day; how many of the held-back pairs are right before and after; and a sentence on
-    the suites. ``maker``: the lecturer's key, who finds the model in lists.
+    the suites. ``maker``: the key of the lecturer, who finds the model in lists.
 
     The pairs were chosen because the model was wrong on them, so "before" is 0 for the model that they fooled. Raises
     RoomError for too few pairs, UserError for a model that cannot be adapted.
@@ -74,7 +74,7 @@ def teach(checkpoint: Checkpoint, pairs: Sequence[Sent], maker: str = "") -> Jso
     name = new_name(base.name)
     title = f"{base.card['title']} + {len(corrections)} of the class"
     adapted = assembled(base, examples, found.linear, {"pull": pull, "keep": KEEP}, name=name, title=title)
-    # Explore lists the pairs that are kept with a model, and it is projected.
+    # Explore lists pairs stored with a model, and it may be on the projector.
     kept = to_csv(corrections) if all(one.shown for one in parts.taught) else ""
     save_unlisted(name, adapted, kept, [one.pair for one in corrections], maker)
     kinds = found.changed.kinds
