@@ -7,10 +7,14 @@ import pytest
 
 from core.external.suggestion import LABELS, fitted, plain_pairs, usual_labels
 
+TASKS = [task for task, (labels, *_) in LABELS.items() if plain_pairs(task, len(labels))]
+"""Those with plain pairs."""
+
 
 def test_twenty_pairs_of_each_task_with_its_labels():
-    for task, kinds in LABELS.items():
-        for labels in {usual_labels(task, len(names)) for names in kinds}:
+    assert {"entailment", "fact checking", "paraphrase", "answer selection"} <= {*TASKS}
+    for task in TASKS:
+        for labels in {usual_labels(task, len(names)) for names in LABELS[task]}:
             rows = plain_pairs(task, len(labels))
             assert {label for *_, label in rows} == set(labels)
             assert len(rows) == len(set(rows)) and (len(rows) == 20 or len(labels) == 2)
@@ -18,7 +22,7 @@ def test_twenty_pairs_of_each_task_with_its_labels():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("task", list(LABELS))
+@pytest.mark.parametrize("task", TASKS)
 def test_a_model_that_answers_by_other_numbers_is_seen_through(task, turned):
     labels = LABELS[task][0]
     rows = plain_pairs(task, len(labels))
