@@ -1,4 +1,4 @@
-"""What commands write to cards: of a checkpoint when it is trained, and later their figures."""
+"""Writes cards: a checkpoint's card when it is trained, and later the figures of commands."""
 
 from __future__ import annotations
 

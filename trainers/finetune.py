@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 TEACHING = ("--epochs", "2", "--lr", "2e-4", "--batch", "128", "--longest", "256")
-"""The options by which a teacher MODEL@RECIPE is fine-tuned: short, since it is only asked, and for long evidence."""
+"""The options for fine-tuning a teacher MODEL@RECIPE: a short training, since it only teaches, and long evidence."""
 
 
 def as_teacher(model: str, recipe: Recipe, data: Path, out: Path) -> None:

@@ -215,8 +215,8 @@ class TrainingRun:
         return gathered.to(torch.uint8).cpu()
 
     def fit(self) -> None:
-        """Runs the remaining epochs, or as many as patience allows. A NaN loss, or a user who watches the training,
-        ends it with the best epoch so far; raises RunError if this was the first."""
+        """Runs the remaining epochs, or as many as patience allows. A NaN loss, or a user's stop, ends training with
+        the best epoch so far; raises RunError if it happens in the first epoch."""
         try:
             while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
                 if not self.one_epoch():
@@ -232,7 +232,7 @@ class TrainingRun:
                 self.reporter.close()
 
     def end_early(self, why: str, remedy: str = "") -> None:
-        """Says why training ends with the best epoch so far. Raises RunError if there is none."""
+        """Prints why training ends with the best epoch so far. Raises RunError if there is none."""
         epoch, best = self.progress.epoch + 1, self.progress.best_epoch
         if not best:
             raise RunError(f"{why} in epoch {epoch}{remedy or ', before there was an epoch to keep'}")
@@ -277,7 +277,7 @@ class TrainingRun:
         return True
 
     def report(self, seconds: float) -> None:
-        """Tells a server that watches this training how far it is. Raises StopAskedError and ServerGoneError."""
+        """Reports progress to a server that watches this training. Raises StopAskedError and ServerGoneError."""
         if self.reporter is not None:
             self.reporter.report(self.progress, self.recipe.epochs, self.steps, seconds)
 

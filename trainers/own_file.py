@@ -1,4 +1,4 @@
-"""The recipe for a file of one's own: its classes, roles, division and training settings follow from the rows."""
+"""The recipe for the user's own file: classes, roles, division and training settings follow from the rows."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ STEPS, FEWEST_EPOCHS, MOST_EPOCHS = 280, 2, 12
 BATCHES = ((500, 16), (1500, 32))
 """Pairs per step for files of fewer training rows; 64 for all others."""
 DROPOUT = {"embedding_dropout": 0.1, "dropout": 0.2}
-"""Least dropout of a model that is trained further, if it was trained with any."""
+"""Minimum dropout of a model that is trained further, if it was trained with any."""
 FEW_ROWS = 5
-"""Classes with fewer rows are named."""
+"""Classes with fewer rows are mentioned in a warning."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that name a file of one's own instead of a recipe."""
+    """The options for the user's own file instead of a recipe."""
     parser.add_argument(
         "--file", type=Path, metavar="FILE", help="your own labelled pairs or texts, instead of a recipe"
     )
@@ -224,7 +224,7 @@ def _roles(option: str, picked: Picked | None, default: tuple[str, ...]) -> tupl
 
 
 def _model(base: str, card: JsonMapping, architecture: str, same: bool) -> JsonObject:
-    """The recipe's keys about the model and what it starts from."""
+    """The recipe's keys about the model and its initial weights."""
     if not base:
         return {"architecture": architecture, "lr": 0.001}
     kind = spec_of(card["architecture"]).config
@@ -250,7 +250,7 @@ def _schedule(rows: int) -> JsonObject:
 
 
 def _notes(dataset: Dataset, divided: Dataset, recipe: JsonMapping, same: bool) -> Iterator[str]:
-    """What the user should know before training begins."""
+    """Notes for the user before training begins."""
     classes = Counter(recipe["dev"]["counts_as"][row.label] for row in dataset.rows)
     if divided is not dataset:
         source = DataSource("", "", part="held out")

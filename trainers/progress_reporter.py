@@ -14,7 +14,7 @@ from core.training_progress import STOP, Epoch, TrainingProgress
 from trainers.resume import Progress
 
 SECONDS = 0.5
-"""Least time between two reports."""
+"""Minimum seconds between two reports."""
 LOCK = "trainer.lock"
 _PATIENCE = 300
 
@@ -28,8 +28,8 @@ class ServerGoneError(Exception):
 
 
 class ProgressReporter:
-    """Reports the progress of the run in ``out`` to the server with the process id ``server``. Waits until the trainer
-    of a server that has ended has saved its state; raises RunError if it does not come to that."""
+    """Reports the progress of the run in ``out`` to the server with the process id ``server``. First waits until an
+    earlier trainer, whose server has ended, has saved its state; raises RunError if that takes too long."""
 
     def __init__(self, out: Path, server: int) -> None:
         self.out, self.server, self._last = out, server, 0.0
@@ -42,7 +42,7 @@ class ProgressReporter:
         (out / STOP).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Lets another trainer go on from the saved state."""
+        """Lets another trainer continue from the saved state."""
         self._lock.release()
 
     def report(self, progress: Progress, epochs: int, steps: int, seconds: float) -> None:

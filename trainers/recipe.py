@@ -39,7 +39,7 @@ class Recipe:
     architecture: str
     train: tuple[DataSource, ...]
     dev: DataSource
-    """The only data that decide which epoch is kept and when to stop."""
+    """The only data used to choose the best epoch and when to stop."""
     report: tuple[DataSource, ...] = ()
     """Evaluated once at the end."""
     model: JsonObject = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Recipe:
         yield from (("train_words tune_words init init_classifier linear", text) for text in self._of_stages())
 
     def _of_model(self) -> Iterator[str]:
-        """What is wrong with the model's settings or the texts it would read."""
+        """Problems of the model's settings, or of the texts that it would read."""
         try:
             kind, given = spec_of(self.architecture).config, {"input_size": 1, "classes": len(self.labels)}
         except ValueError as error:

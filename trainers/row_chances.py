@@ -2,8 +2,8 @@
 (:mod:`core.checkpoint.dynamics`).
 
 It is taken from the training step itself, before the weights learn from the row, as in the code of Swayamdipta et al.
-(2020): a pass over all rows after each epoch, as in their equations, would lengthen training by a third. So it is with
-dropout, and of the model, not of the running mean of its weights.
+(2020): a pass over all rows after each epoch, as in their equations, would lengthen training by a third. It therefore
+includes dropout, and belongs to the model, not to the running mean of its weights.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class RowChances:
     reduce: Callable[[Tensor], Tensor]
     device: torch.device
     now: Tensor = field(init=False)
-    """This epoch, in the form of :attr:`core.checkpoint.dynamics.TrainingDynamics.chances`; 0 for the rows that are
-    still to come."""
+    """This epoch, in the form of :attr:`core.checkpoint.dynamics.TrainingDynamics.chances`; 0 for rows not reached
+    yet."""
 
     def __post_init__(self) -> None:
         self.labels = self.data.train.labels.to(self.device)

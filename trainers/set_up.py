@@ -40,7 +40,7 @@ class Options:
     save_every: int = 500
     """Steps between two saved states."""
     keep_epochs: int = 0
-    """Number of last epochs whose weights are kept as models of their own (:mod:`core.checkpoint.epochs`)."""
+    """Number of last epochs whose weights are kept as separate models (:mod:`core.checkpoint.epochs`)."""
     server: int = 0
     """Process id of the server that watches the training (:mod:`trainers.progress_reporter`)."""
     command: str = ""

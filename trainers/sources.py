@@ -54,7 +54,7 @@ class DataSource:
         return dataclasses.replace(self, counts_as={**{name: name for name in classes}, **self.counts_as})
 
     def problems(self, classes: Sequence[str]) -> Iterator[str]:
-        """What is wrong with ``columns`` and ``counts_as`` in a recipe with these classes."""
+        """Problems of ``columns`` and ``counts_as`` in a recipe with these classes."""
         yield from (
             f"columns.{part} is not a part of a row{hint(part, PARTS)}"
             for part in self.columns

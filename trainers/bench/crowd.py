@@ -1,4 +1,4 @@
-"""Speed of the running app for a newcomer while many others keep its server busy."""
+"""Speed of the running app for a new visitor while many others keep its server busy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def crowd(quick: bool, script: Path = APP) -> list[Measurement]:
 
 
 class _Probes:
-    """What is measured: a newcomer's preview over HTTP, a newcomer's page, and another pair on an open page."""
+    """The three actions measured: a new visitor's preview over HTTP, a new visitor's page, and another pair on an open
+    page."""
 
     def __init__(self, address: str, texts: Iterator[tuple[str, str]]) -> None:
         self._address, self._texts = address, texts

@@ -48,7 +48,7 @@ FILTERS = (
     "hypothesis.words - premise.words > 2",
 )
 LABELS = 60
-"""Rows labelled; a model learns from the first ones, and again and again from more, while the others are."""
+"""Number of rows labelled; meanwhile a model learns from the labels so far, again and again."""
 
 
 def desk(quick: bool) -> list[Measurement]:

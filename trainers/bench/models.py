@@ -38,7 +38,7 @@ from trainers.training_data import TrainingData
 
 
 class Unmeasured(Exception):
-    """Nothing could be measured; the message says in a few words what is missing."""
+    """Nothing could be measured; the message names in a few words what is missing."""
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,13 @@ from trainers.bench.models import Measurement
 from trainers.bench.visitors import Visitor, headers_of, pairs, seconds_until_answered, wait_for_preloading
 
 DATABASE = "PAIRLENS_BENCH_DB"
-"""The environment variable with the address of another database than a new SQLite file."""
+"""The environment variable with the address of a database to use instead of a new SQLite file."""
 PHONES = 100
 POLL, SEND, GUESS_AGAIN, OPEN = 2.0, 10.0, 5.0, 5.0
-"""Seconds between two requests for the state, two pairs, two guesses of a phone, and two pairs of the lecturer."""
+"""Seconds between a phone's state requests, between its pairs, between its guesses, and between the lecturer's
+pairs."""
 SECONDS, QUICK_SECONDS = 60.0, 15.0
-"""Of a round: one of pairs, one of guesses, and one of pairs with a phone that floods."""
+"""Seconds of each round: one of pairs, one of guesses, and one of pairs while a phone floods the server."""
 AT_ONCE = 8
 """Connections of the phone that floods."""
 BARS = {"pair": 0.5, "sentence": 2.0, "guess": 0.15}

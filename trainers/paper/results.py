@@ -158,7 +158,7 @@ def shipped_before(card: Card) -> str:
 
 
 def suite_score(card: JsonMapping, name: str) -> str:
-    """How many pairs of a suite a checkpoint gets right: 190 of 200."""
+    """The number of pairs of a suite that a checkpoint gets right: 190 of 200."""
     suites: JsonMapping = card.get("suites") or {}
     return f"{suites[name]['right']:,} of {suites[name]['total']:,}" if name in suites else "–"
 
@@ -174,7 +174,7 @@ def by_kind(cards: Iterable[Card]) -> Iterator[Row]:
 
 
 def routes(cards: Iterable[Card]) -> Iterator[Row]:
-    """By which routes an exchanged word changes a checkpoint's verdict, for some kinds of words."""
+    """The routes by which an exchanged word changes a checkpoint's verdict, for some kinds of words."""
     for card in cards:
         measured = card.get("routes", {})
         kinds = {kind: measured.get(suite, {}).get(kind) for suite, kind in ROUTE_KINDS}
