@@ -82,7 +82,7 @@ def check_sender(connection: HTTPConnection) -> None:
     followed = headers.get("sec-fetch-mode") == "navigate" and connection.scope.get("method") == "GET"
     elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not followed
     if elsewhere or (origin is not None and urlsplit(origin).netloc != host):
-        raise Refused(403, "Pages of other sites may not ask this server: open PairLens itself.")
+        raise Refused(403, "Pages of other sites cannot use this server: open PairLens itself.")
 
 
 def _is_own_host(host: str) -> bool:

@@ -30,4 +30,4 @@ class Limit:
             while len(self._left) > MOST_CLIENTS:
                 del self._left[next(iter(self._left))]  # the client that has been silent longest
         if left < 1:
-            raise Refused(429, "You ask more often than a phone needs to: wait a few seconds.")
+            raise Refused(429, "Too many requests: wait a few seconds.")

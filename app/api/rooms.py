@@ -129,7 +129,7 @@ async def act(request: Request, token: str) -> JsonObject:
 
     code, name, body = request.path_params["code"], request.path_params["act"], await read_body(request, LONGEST_BODY)
     if name not in requests.ACTS:
-        raise Refused(404, "A phone cannot do this here: load the page again.")
+        raise Refused(404, "This action is not available here: load the page again.")
     threads = SENTENCES if name == "sentence" else ACTS
     answer = await _in_thread(lambda phones: requests.ACTS[name](phones, code, token, body), threads)
     return await _in_thread(answer, SENTENCES, nullcontext()) if callable(answer) else answer

@@ -134,7 +134,7 @@ def _list(page: PageSession[CompareState], known: Sequence[Disagreement], total:
     if not known:
         page_style.hint("They agree on every pair.")
         return
-    page_style.note(f"{counted(total, 'pair')}; those that both models are most sure of come first.")
+    page_style.note(f"{counted(total, 'pair')}; the pairs that both models are most sure of come first.")
     models: JsonObject = {"what": "models", "model": names[0], "others": tuple(names[1:])} if names else {}
 
     def open_pair(pair: Pair) -> None:

@@ -138,7 +138,7 @@ export class TextPanel {
         ? "Point at a word to see its ribbons in both directions; ribbons of words that attend to it are dashed. "
         : "";
     const q = ribbons.crossed
-      ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, with each word, which shows who does what to whom; a word that looks at no word counts for little. "
+      ? "Outlined: a ribbon that crosses another word’s. A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. With each word, the model also reads q, the share of other words whose ribbons cross its own: that shows who does what to whom. Words with little weight on words count for little. "
       : "";
     const more = `${both}Ribbons show weights of at least ${percent(this.floor)}; a selected word shows all of its ribbons from 1 %. Between sentences of more than ${CROWDED} words, only the selected word has ribbons. For sentences of several lines, ribbons are drawn between the two lines that face each other, plus all ribbons of the selected word; they run between and around the lines, never behind other words. `;
     return more + bars + q + words;

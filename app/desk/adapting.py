@@ -42,7 +42,7 @@ def finish() -> None:
     job: Job | None = st.session_state.get(JOB)
     kept = "The adaptation was cancelled; nothing of it is kept."
     if isinstance(job, TrainingJob) and job.finished:
-        kept = "The training was cancelled before there was an epoch to keep."
+        kept = "The training was cancelled before its first epoch was finished."
         if (job.plan.folder / "card.json").is_file():
             own_models.add(job.plan.name)
             kept = f"The test was cancelled; the model is kept: {job.plan.title}."
@@ -103,8 +103,8 @@ def form(dataset: Dataset, roles: Mapping[str, str], cards: Mapping[str, Card], 
         _which_reader(dataset, divided, names[:_READERS])
     done = "trained" if all_weights else "adapted"
     page_style.note(
-        f"The {done} model is kept for a day, and only you find it in lists. As all visitors see all runs, whoever "
-        "opens this one can open the model, too."
+        f"The {done} model is kept for a day and listed only for you. All visitors see all runs, so anyone who opens "
+        "this run can open the model, too."
     )
 
     def make() -> Job:
@@ -124,7 +124,7 @@ def _which_reader(dataset: Dataset, divided: Division, names: Sequence[str]) -> 
     if job is not None and mine and job.finished:
         page_style.note(job.told or job.problem or "The comparison was cancelled.")
     if len(names) > 1 and not (mine and job and job.told):
-        what = f"Cross-validates {counted(len(names), 'model')} on the rows to learn from"
+        what = f"Cross-validates {counted(len(names), 'model')} on the training rows"
         off = JOB in st.session_state
         jobs.button("Which model?", COMPARISON, lambda: which_reader(dataset, divided, names), help=what, disabled=off)
 
@@ -150,7 +150,7 @@ def _what_learns(cards: Mapping[str, Card], long: bool) -> bool:
     )
     if answer == _ALL:
         page_style.note(
-            "A tenth of the rows to learn from choose the best epoch. The training runs at low priority, so that this "
+            "A tenth of the training rows choose the best epoch. The training runs at low priority, so that this "
             "server answers as fast as before; you can stop it, and keep the best epoch so far."
         )
     return answer == _ALL
@@ -182,7 +182,7 @@ def _question(divided: Division, new: bool) -> None:
         f"{len(divided.held_out):,}?"
     )
     labels, train, held_out = zip(*counts, strict=True)
-    numbers = {"rows to learn from": train, "rows to test on": held_out}
+    numbers = {"training rows": train, "held-out rows": held_out}
     st.dataframe(
         {"class": labels, **numbers},
         hide_index=True,

@@ -52,7 +52,7 @@ def blind_switch(opened: OpenRun) -> None:
         disabled=not by,
     )
     if blind:
-        page_style.note("You see what others said of the rows that you have labelled or marked as done.")
+        page_style.note("You see others’ tags and labels on rows that you have labelled or marked as done.")
 
 
 def _to_settle(opened: OpenRun, names: list[str]) -> None:

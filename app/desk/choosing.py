@@ -188,7 +188,7 @@ def _begin_sample(suite: str) -> None:
     def make() -> Job:
         name = next(iter(offered(suits)), None)
         if name is None:
-            raise DeskError("no model of entailment is installed: train one with `python -m trainers train`")
+            raise DeskError("no entailment model is installed: train one with `python -m trainers train`")
         return _claimed(SUITES[suite].pairs, [name])
 
     jobs.start(_SAMPLE, make)

@@ -36,7 +36,7 @@ _PARTS = {"first": "First text", "second": "Second text", "label": "Label", "id"
 """The form's labels for the parts of a row."""
 _HELP = {
     "id": "Names the rows here and in exports. Without it, they are named by their lines.",
-    "group": "For candidate answers: rows with the same question are ranked, and scored by MAP. Else leave it out.",
+    "group": "For candidate answers: rows with one question are ranked, and scored by MAP. Otherwise leave it out.",
 }
 _HANDED = "desk file handed over"
 _HEADER, _ROW = "names of the columns", "a row"
@@ -120,7 +120,7 @@ def _read(
     else:
         seen = known
         guessed = "The columns are guessed from the first rows: change what is wrong."
-        asked = "PairLens does not know these columns: choose what each part of a row is."
+        asked = "PairLens does not recognise these columns: choose one for each part of a row."
         page_style.note(guessed if seen.guess() else asked)
     picked = _picked(seen, token)
     if picked is None:

@@ -94,8 +94,8 @@ def _corrected(opened: OpenRun) -> None:
         st.session_state["desk corrected"] = opened.version, new
 
     page_style.note(
-        f"The file itself, with {counted(decided, 'label')} that people decided on, or that all who labelled a row "
-        "gave; next to it label_before and label_by. It can be opened here, trained on and evaluated as it is."
+        f"The file with {counted(decided, 'label')} that people agreed on or decided, and with the columns "
+        "label_before and label_by. It can be opened here, trained on and evaluated without changes."
     )
     if made is None:
         st.button("Write the corrected file", key="desk correct", on_click=lambda: attempt(make))

@@ -72,7 +72,7 @@ def _offer(opened: OpenRun) -> None:
     """The model whose features are used, and the button that starts the job."""
     name = reader(opened, "Model that reads the rows", "desk check model")
     rows = counted(int((opened.run.gold != "").sum()), "labelled row")
-    page_style.note(f"Fits a classifier to the labels of {rows} in five parts, each judged by the other four.")
+    page_style.note(f"Cross-validates a classifier on the labels of {rows} (five folds).")
     st.button(
         "Find labels to check",
         key="desk check labels",

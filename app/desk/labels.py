@@ -173,7 +173,7 @@ def _buttons(opened: OpenRun, place: int, key: str) -> None:
             button(f"class {number}", text, number, str(at) if at <= 9 else None)
     with st.container(horizontal=True, gap="small"):
         button("unsure", "Unsure", UNSURE, "u", "You cannot tell: the row is listed for a decision.")
-        button("skip", "Skip", SKIPPED, "s", "It comes again after the others.")
+        button("skip", "Skip", SKIPPED, "s", "The row comes back after the others.")
         if now is not None:
             button("back", "Take back", None, None)
         if opened.state.row(key).decision is not None:

@@ -82,7 +82,7 @@ def draw(opened: OpenRun, row: str) -> None:
         return
     name, people, file = annotator.name(), opened.state.row(row), opened.file
     if not name:
-        page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
+        page_style.note("Type your name in the sidebar to tag this row, write a note or add it to the report.")
     tags = opened.annotations.taxonomy()
     taxonomy = [tag.name for tag in tags]
     own = _own(opened.state, row, name, taxonomy)
@@ -151,7 +151,7 @@ def draw(opened: OpenRun, row: str) -> None:
     lines([*others, *settled, *notes])
     events = annotations.history(file, row)
     if blind and name not in people.done:
-        page_style.note("You see what others said of this row after you have marked it as done.")
+        page_style.note("You see others’ tags and notes once you have marked this row as done.")
         events = [event for event in events if event.author == name]
     if events:
         lines([counted(len(events), "change")])
@@ -272,22 +272,22 @@ def history(opened: OpenRun, events: list[Event], limit: int = 30) -> None:
 
 _CHANGES = {
     "looked": ("marked it as done", "marked it as not done"),
-    "tag": ("gave {tag}", "took away {tag}"),
+    "tag": ("gave {tag}", "removed {tag}"),
     "note": ("wrote “{after}”", "deleted the note"),
     "settled": ("settled {tag}: {after}", "settled {tag}: open again"),
-    "label": ("labelled it {after}", "took the label {before} back"),
+    "label": ("labelled it {after}", "withdrew the label {before}"),
     "guess": ("labelled it after a model", ""),
-    "decided": ("decided: {after}", "took the decision back: {before}"),
+    "decided": ("decided: {after}", "withdrew the decision: {before}"),
     "decides": ("decides on the labels of others", "labels rows again"),
     "class": ("added the class “{after}”", "removed the class “{before}”"),
-    "reported": ("put it into the report", "took it out of the report"),
+    "reported": ("added it to the report", "removed it from the report"),
     "slice": ("saved as {after}", "deleted"),
     "tag name": ("added “{after}”", "removed “{before}” from the tags"),
     "renamed": ("renamed “{before}” to “{after}”", ""),
     "tag definition": ("defined {tag}: {after}", "deleted the definition of {tag}"),
     "tag merged": ("merged {tag} into another", "split {tag} off again"),
     "name removed": ("removed the name of {after}", ""),
-    "dealt": ("dealt the rows: {after}", "took the dealt rows back"),
+    "dealt": ("dealt the rows: {after}", "withdrew the deal"),
     "made": ("made the run", "made the run without a name"),
     "blind": ("set blind: {after}", "set blind: automatic"),
 }

@@ -34,12 +34,12 @@ def export(opened: OpenRun) -> None:
 def bring_in(opened: OpenRun) -> None:
     """The form that imports annotations from a file or from another run of this desk."""
     by = annotator.name()
-    with st.expander("Bring in tags, labels and notes", key="desk bring in", on_change="rerun") as part:
+    with st.expander("Import tags, labels and notes", key="desk bring in", on_change="rerun") as part:
         if not part.open:
             return
         page_style.note(
             "From a file that “Everything (JSON)” saved, or from another run on this desk: an earlier version of the "
-            "file, or the same file read by other columns. What is here already stays."
+            "file, or the same file read by other columns. Existing annotations stay."
         )
         uploaded = st.file_uploader("Annotations (.json)", ["json"], key="desk annotations")
         runs = store.names_of(run for run in store.runs() if run.sha256 != opened.file)

@@ -68,7 +68,7 @@ def keep(
             place, mark, value = str(lost["place"]), str(lost["mark"]), lost["value"]
             value = clean(value, LONGEST_NOTE) if isinstance(value, str) else value
             if lost["file"] == file and saved(place).get(mark, value) != value:
-                outcome = "taken away: take it away again" if value is False else "saved: set it again"
+                outcome = "removed: remove it again" if value is False else "saved: set it again"
                 outcome = f"saved: “{text(mark, value)}”" if isinstance(value, str) else outcome
                 sentences.append(f"{mark} on {place} was not {outcome}.")
         return " ".join(sentences)

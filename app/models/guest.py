@@ -40,7 +40,7 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     heads = ", {} layers × {} heads".format(*sizes) if all(sizes) else ""
     order = [roles["first"], roles["second"]]
     asked = bool(card.get("asked"))
-    labels = f"{', '.join(card['labels'])}{': what they mean is asked below' if asked else ''}"
+    labels = f"{', '.join(card['labels'])}{': name them below' if asked else ''}"
     of, numbers = weights(folder), parameters(folder)
     lines = [
         ("Architecture", f"{card['guest']}{heads}, external"),
@@ -93,7 +93,7 @@ def stays_alone(size: int) -> str:
         return ""
     if size <= limit:
         return ""
-    return f"larger than PAIRLENS_MEMORY_MB ({megabytes(int(limit))}): alone in memory, and read again after another"
+    return f"larger than PAIRLENS_MEMORY_MB ({megabytes(int(limit))}): it evicts all others, and is reloaded after them"
 
 
 def weights(folder: Path) -> int:
@@ -164,15 +164,17 @@ def ask(name: str, card: Card, folder: Path) -> None:
     done = sum(bool(label) for label in labels)
     page_style.note(f"{done} of {counted(len(classes), 'class', 'es')} {'has' if done == 1 else 'have'} a name.")
     with st.container(horizontal=True, gap="small"):
-        if st.button("Write it down", type="primary", key=f"save {name}"):
+        if st.button("Save labels", type="primary", key=f"save {name}"):
             _save(folder, task, [label or "" for label in labels], order == orders[1])
-        if st.button(f"Suggest by 20 plain pairs (loads {megabytes(weights(folder))})", key=f"suggest {name}"):
+        if st.button(
+            f"Suggest labels from 20 simple pairs (loads {megabytes(weights(folder))})", key=f"suggest {name}"
+        ):
             _suggest(folder)
     if known:
         poor = known.right < _GOOD * known.of
         page_style.note(
-            f"Suggested: with these labels the model is right on {known.right} of {known.of} pairs whose labels are "
-            f"plain. {'That is poor: perhaps it was made for another task.' if poor else 'Try some of your own, too.'}"
+            f"Suggested: with these labels the model gets {known.right} of {known.of} simple pairs right. "
+            f"{'That is low: the model may be for another task.' if poor else 'Try some of your own, too.'}"
         )
 
 
@@ -184,9 +186,7 @@ def _suggested(folder: Path) -> Suggestion | None:
 def _suggest(folder: Path) -> None:
     bar = st.progress(0.0, "Loading the model …")
     try:
-        found = suggestion(
-            folder, lambda done, of: bar.progress(done / of, f"Asking about plain pairs: {done} of {of} …")
-        )
+        found = suggestion(folder, lambda done, of: bar.progress(done / of, f"Testing simple pairs: {done} of {of} …"))
     except UserError as error:
         bar.empty()
         page_style.notice([f"No suggestion: {error}."])

@@ -85,7 +85,7 @@ def manage(page: PageSession[Any], name: str, card: Card, folder: Path) -> None:
         key="download the model", on_click="ignore",
     )  # fmt: skip
     if base_of(name):
-        page_style.note("Unlisted: only who has its link can open it, for a day.")
+        page_style.note("Unlisted: for a day, only people with its link can open it.")
         save(page, name, card, folder)
     if own_models.made(name):
         _rename_or_delete(page, name, card, folder)

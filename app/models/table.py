@@ -40,7 +40,7 @@ def row(name: str, title: str, card: Card, folder: Path) -> dict[str, Cell]:
     data = "elsewhere" if is_external(card) else ", ".join(data.name for data in details(card).data) or "–"
     return {
         "title": _text(title),
-        "task": Cell("not said yet: open its card", "") if card.get("asked") else _text(str(card["task"])),
+        "task": Cell("not named yet: open its card", "") if card.get("asked") else _text(str(card["task"])),
         "data": _text(data),
         "score": _measured(_held_out(card, folder)),
         "paper": _measured(lines.papers_result(card)),

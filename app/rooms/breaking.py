@@ -108,10 +108,10 @@ def _muted(own: Lecturer, seen: Overview) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for number in sorted(seen.muted):
             st.button(
-                f"Let {page_style.plain(seen.names.get(number, 'a phone'))} speak again",
+                f"Unmute {page_style.plain(seen.names.get(number, 'a phone'))}",
                 type="tertiary",
                 key=f"speaks {number}",
-                help="This phone is muted: it sends nothing, and what waited of it was removed.",
+                help="This phone is muted: it cannot send anything, and its waiting pairs were removed.",
                 on_click=attempt,
                 args=(lambda number=number: own.mute(number, False),),
             )
@@ -146,7 +146,7 @@ def _buttons(own: Lecturer, asked: Round, same: Sequence[Sent]) -> None:
             label,
             key=f"decide {one.id} {one.status}",
             type="tertiary",
-            help="Your word counts instead of the classmates’.",
+            help="Your decision replaces the classmates’.",
             on_click=attempt,
             args=(lambda: own.decide(numbers, agreed),),
         )

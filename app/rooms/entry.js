@@ -15,7 +15,7 @@ export function codeView(wrong, code) {
     event.preventDefault();
     const typed = shownCode(box.value);
     if (typed) location.assign(`./${typed}`);
-    else say(error, "A code has eight letters and digits: read it from the screen once more.");
+    else say(error, "A code has eight letters and digits: check it on the screen.");
   });
   return { element: html("div", heading("Which room?"), form), update: () => {} };
 }
@@ -41,7 +41,7 @@ export function joinView(phone) {
     }
   });
   const kept =
-    "The room keeps what you send, and a nickname if you give one. All of it is deleted a day after the room was opened at the latest.";
+    "The room stores what you send, and a nickname if you give one. All of it is deleted at the latest one day after the room was opened.";
   return {
     element: html("div", heading("Join the room"), form, html("p.soft", kept)),
     update(state) {
@@ -61,7 +61,7 @@ export const closedView = () => ({
   element: html(
     "div",
     heading("This room is closed"),
-    html("p", "What was sent is deleted a day after the room was opened at the latest."),
+    html("p", "The room’s data are deleted at the latest one day after it was opened."),
     html("p", html("a", { href: "./" }, "Open another room")),
   ),
   update: () => {},

@@ -14,7 +14,7 @@ from core.rooms.lecturer import Lecturer, Overview
 from core.rooms.teaching import forget
 
 HOW = (
-    "No phone can reach this server: it answers on this computer alone. For a class, start it with "
+    "Phones cannot reach this server, which only this computer can open. For a class, start it with "
     "“make app HOST=0.0.0.0”, on a network that phones and this computer share."
 )
 _BIG = (
@@ -57,13 +57,16 @@ def end(own: Lecturer) -> None:
     query = urlencode({"room": own.code, "projector": "on"})
     st.link_button("Open the projector’s page", f"classroom?{query}", width="stretch")
     page_style.note("It shows only what you let through: keep this page on your own screen.")
-    page_style.download("Save what was said (CSV)", own.to_csv, f"pairlens-room-{own.code}.csv", framed=True)
+    page_style.download("Save the room’s data (CSV)", own.to_csv, f"pairlens-room-{own.code}.csv", framed=True)
     if own.closed():
-        st.button("Delete what was said", on_click=attempt, args=(lambda: _end(own, delete=True),))
+        st.button("Delete the room’s data", on_click=attempt, args=(lambda: _end(own, delete=True),))
         return
     with st.popover("Close the room", width="stretch"):
-        page_style.note("Phones are told. What was said stays for a day after the room was opened, or goes now.")
-        st.button("Close, and delete what was said", on_click=attempt, args=(lambda: _end(own, delete=True),))
+        page_style.note(
+            "Phones show that the room is closed. Its data are kept for a day after it was opened, unless you delete "
+            "them now."
+        )
+        st.button("Close and delete the data", on_click=attempt, args=(lambda: _end(own, delete=True),))
         st.button("Close", on_click=attempt, args=(lambda: _end(own, delete=False),))
 
 

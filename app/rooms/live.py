@@ -38,13 +38,13 @@ def _live(own: Lecturer) -> None:
     try:
         seen = own.overview()
     except NoRoom:
-        page_style.hint("This room is closed, and what was said in it is deleted.")
+        page_style.hint("This room is closed, and its data are deleted.")
         return
     except UserError as error:
         page_style.notice([f"{capital(str(error))}."])
         return
     if seen.room.closed:
-        page_style.hint("This room is closed: phones see no more of it.")
+        page_style.hint("This room is closed: phones can no longer use it.")
     if seen.round is None:
         joining.big(seen)
         return

@@ -95,7 +95,7 @@ def call_out(own: Lecturer) -> None:
     if asked is None or asked.kind != BREAK or own.closed():
         return
     checkpoint = load_named(asked.model)
-    with st.expander("A pair that somebody calls out"), st.form("called out", clear_on_submit=True, border=False):
+    with st.expander("A pair called out in class"), st.form("called out", clear_on_submit=True, border=False):
         page_style.note("For a class without phones: the pair is shown at once, and its label counts as agreed.")
         first, second = st.columns(2)
         texts = (
@@ -104,7 +104,7 @@ def call_out(own: Lecturer) -> None:
         )
         titles = {one["name"]: one["title"] for one in asked.question["classes"]}
         label = st.selectbox("Right class", list(titles), format_func=lambda name: page_style.plain(titles[name]))
-        sent = st.form_submit_button("Put it to the model")
+        sent = st.form_submit_button("Test the model on it")
     if sent:
         attempt(lambda: own.add(asked, texts, label, *questions.verdict(checkpoint, *texts)))
         st.rerun()

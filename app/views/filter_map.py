@@ -295,7 +295,7 @@ def _verdict(explanation: Explanation | str | None) -> None:
         page_style.heading(page_style.capital(verdict.summary(explanation)))
         page_style.note(explanation.title)
     else:
-        page_style.note(explanation or "Type the other text of the pair too, to see what the model says of both.")
+        page_style.note(explanation or "Type the other text of the pair too, to see the model’s verdict on both.")
 
 
 def _filter(shown: Shown, looked_into: TextSide, explanation: Explanation) -> tuple[int, Matrix] | None:

@@ -142,9 +142,7 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
     points = sizes.sizes(cards, {name: model.folder for name, model in models.items()})
     if len(points) > 1:
         page_style.heading("Accuracy against size")
-        page_style.note(
-            "A name marks each gain of a point or more over smaller models; point at a mark for the others."
-        )
+        page_style.note("Names mark gains of at least one point over smaller models; point at a mark for the others.")
         charts.draw(sizes.chart(points), PAGE.state.projector, key="accuracy against size")
 
 

@@ -144,7 +144,7 @@ def test_a_class_guesses_breaks_the_model_and_teaches_it(open_page, phones, serv
 
     come_to_rest(lecturer)
     lecturer.get_by_role("button", name="Close the room").click()
-    press(lecturer, "Close, and delete what was said")
+    press(lecturer, "Close and delete the data")
     shown(phones, "This room is closed")
     ada.reload()
     expect(ada.get_by_text("No room has this code")).to_be_visible()

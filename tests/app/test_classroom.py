@@ -84,7 +84,7 @@ def test_a_lecturer_plays_all_rounds_without_any_phone(me):
         second.set_value(f"the cat is {place}")
         right = sorted(verdicts)[place % 3]
         chooser(app, "Right class").set_value(right)
-        button(app, "Put it to the model").click().run()
+        button(app, "Test the model on it").click().run()
         assert not app.exception
     seen = own.overview()
     assert len(seen.pairs) == 4 and all(one.shown and one.author is None for one in seen.pairs)
@@ -122,7 +122,7 @@ def test_the_projector_shows_what_was_let_through_and_no_controls(me):
     press(app, "Let through")
     press(app, "Mute its author")  # of the dull one
     assert [(one.first, one.shown) for one in own.overview().pairs] == [("secret one", True), ("secret two", True)]
-    press(app, "Close, and delete what was said")
+    press(app, "Close and delete the data")
     assert "Open a room for your class" in html(app)
     with pytest.raises(NoRoom):
         own.overview()
@@ -174,7 +174,7 @@ def test_a_pair_that_arrives_does_not_move_under_the_lecturers_key(me):
     assert [one.first for one in own.overview().pairs if one.shown] == ["read by the lecturer"]
     press(app, "Mute its author")
     assert [one.first for one in own.overview().pairs] == ["read by the lecturer"]
-    press(app, r"Let \*bo\* speak again")
+    press(app, r"Unmute \*bo\*")
     assert not own.overview().muted
     for number in range(6):
         send("bo", f"pair {number}", 0.7)
@@ -184,7 +184,7 @@ def test_a_pair_that_arrives_does_not_move_under_the_lecturers_key(me):
     assert not any(one.label == "Start the round" for one in app.button), "a closed room plays no more rounds"
     app = open_view("classroom")
     press(app, f"Back to {code[:4]}-{code[4:]} (closed)")
-    press(app, "Delete what was said")
+    press(app, "Delete the room’s data")
     assert rooms_of(rooms().engine, "me") == []
 
 
@@ -216,7 +216,7 @@ def test_a_model_that_was_taught_is_there_until_its_room_is_deleted(me, monkeypa
     assert own.model() == made[0] and load_named(own.model()), "it is played with, and links lead to it"
     press(app, "Use it in the next rounds")
     press(app, "Start the round")
-    press(app, "Close, and delete what was said")
+    press(app, "Close and delete the data")
     assert not any(folder_of(name).exists() for name in made)
 
 

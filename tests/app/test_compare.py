@@ -218,7 +218,7 @@ def test_pairs_of_a_run_on_the_error_desk_open_with_the_models_that_disagree(own
     keep(replace(run, models=models))
     app = page()
     chooser(app, "Run of the Error desk").select_index(0).run()
-    assert not app.exception and "3 pairs; those that both models are most sure of come first." in body(app)
+    assert not app.exception and "3 pairs; the pairs that both models are most sure of come first." in body(app)
     found = [button for button in app.button if (button.key or "").startswith("tried-disagreement")]
     # 1n: .6 · .8; 1c: .7 · .6; 2n: .6 · .5.
     assert [re.split(": | or | \\(", button.label.replace("\\", ""))[1:3] for button in found] == [

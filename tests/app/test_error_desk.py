@@ -199,10 +199,10 @@ def test_opened_rows_leave_nothing_behind(tmp_path):
 def test_the_report_has_its_rows_after_loading_again_and_for_others(kept_run):
     app = write_as(page(kept_run, row="2n"), "Ann")
     next(box for box in app.checkbox if box.label == "In the report").check().run()
-    assert "Ann: row 2n: put it into the report" in texts(app)
+    assert "Ann: row 2n: added it to the report" in texts(app)
     other = page(kept_run, row="2n")
     chosen = next(box for box in other.checkbox if box.label == "In the report")
-    assert chosen.value and chosen.disabled and "put it into the report" in texts(other)
+    assert chosen.value and chosen.disabled and "added it to the report" in texts(other)
     assert re.search("and 1 rows? with (its|their) attention", texts(page(kept_run, view="files")))
     next(box for box in write_as(other, "Bob").checkbox if box.label == "In the report").uncheck().run()
     assert Annotations(open_database()).state(kept_run.dataset.sha256).reported == ()

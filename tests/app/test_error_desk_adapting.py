@@ -75,7 +75,7 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     said = texts(app)
     assert "These 2 classes are new (different event, same event). Adapt a model to 32 of these rows" in said
     assert "test it on the other 8?" in said and not any(box.label.startswith("“") for box in app.multiselect)
-    assert sum(app.dataframe[0].value["rows to learn from"]) == 32
+    assert sum(app.dataframe[0].value["training rows"]) == 32
     # The progress stands where the button was clicked, not only at the top of a long page.
     app.session_state[adapting.JOB] = Job("Adapting a model", 40, lambda job: None)
     app.run()
@@ -140,7 +140,7 @@ def test_a_file_of_new_classes_becomes_a_score_on_held_out_rows(tmp_path, monkey
     (told,) = sentences(app)
     assert "learned from 32 of these 40 rows; it is right on" in told and "of these (" in told
     card = open_view("models", model=model.model)
-    assert "Unlisted: only who has its link" in texts(card)
+    assert "Unlisted: for a day, only people with its link" in texts(card)
     save = {box.label: box for box in card.text_input}["Save it for all visitors of this server, under the name"]
     save.set_value("my-model")
     button(card, "Save the model").click().run()
@@ -248,7 +248,7 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     monkeypatch.setattr(trainer, "installed", lambda: True)
     app.run()
     next(box for box in app.radio if box.label == "What should learn?").set_value(adapting._ALL).run()
-    assert "A tenth of the rows to learn from choose the best epoch" in texts(app)
+    assert "A tenth of the training rows choose the best epoch" in texts(app)
     assert box_of(app, "Model to train further").value == tiny
     button(app, "Train and test").click().run()
     app = finished(app)

@@ -85,7 +85,7 @@ def test_explore_leads_to_the_form_which_starts_empty_and_opens_again(own, tmp_p
         box.set_value(label)
     app.run()
     assert "3 of 3 classes have a name" in html(app)
-    next(button for button in app.button if button.label == "Write it down").click().run()
+    next(button for button in app.button if button.label == "Save labels").click().run()
     assert not app.exception and not app.main.selectbox
     assert load_named("numbered").labels == ("neutral", "entailment", "contradiction")
     next(button for button in app.button if button.label == "Change what its classes mean").click().run()

@@ -263,7 +263,7 @@ def test_models_lists_it_without_loading_it(guests, tmp_path, monkeypatch):
     app, _ = models()
     rows = app.dataframe[0].value.set_index("title").to_dict("index")
     assert rows["unopened"]["size"].endswith("MB on disk)")
-    assert rows["numbered"]["task"] == "not said yet: open its card"
+    assert rows["numbered"]["task"] == "not named yet: open its card"
     _, card = models(model="unopened")
     numbers = sum(one.numel() for one in load(tmp_path / "unopened").model.parameters())
     for fact in (
@@ -276,7 +276,7 @@ def test_models_lists_it_without_loading_it(guests, tmp_path, monkeypatch):
         assert fact in card
     assert "Train it again" not in card and "larger than" not in card and not in_memory("unopened")
     monkeypatch.setenv("PAIRLENS_MEMORY_MB", "0.1")
-    assert "larger than PAIRLENS_MEMORY_MB (0.1 MB): alone in memory" in models(model="unopened")[1]
+    assert "larger than PAIRLENS_MEMORY_MB (0.1 MB): it evicts all others" in models(model="unopened")[1]
 
 
 def test_numbered_classes_are_asked_about_once_and_written_down(guests, tmp_path, monkeypatch):
@@ -286,17 +286,17 @@ def test_numbered_classes_are_asked_about_once_and_written_down(guests, tmp_path
     app, _ = models(model="numbered")
     boxes = [box.label for box in app.main.selectbox]
     assert boxes == ["Task", *(f"LABEL\\_{number} means" for number in range(3))]
-    next(button for button in app.button if button.label.startswith("Suggest by 20")).click().run()
-    assert not app.exception and any("of 20 pairs" in element.proto.body for element in app.get("html"))
+    next(button for button in app.button if button.label.startswith("Suggest labels from 20")).click().run()
+    assert not app.exception and any("of 20 simple pairs right" in element.proto.body for element in app.get("html"))
     suggested = [box.value for box in app.main.selectbox[1:4]]
     assert sorted(suggested) == sorted(LABELS)
     app.main.selectbox[1].set_value(suggested[1]).run()
-    save = next(button for button in app.button if button.label == "Write it down")
+    save = next(button for button in app.button if button.label == "Save labels")
     save.click().run()
     assert any("different names" in sentence for sentence in sentences(app))
     app.main.selectbox[2].set_value(suggested[0])
     app.radio[0].set_value("hypothesis first, then premise")
-    next(button for button in app.button if button.label == "Write it down").click().run()
+    next(button for button in app.button if button.label == "Save labels").click().run()
     assert not app.exception and not app.main.selectbox
     written = json.loads((tmp_path / "numbered/pairlens.json").read_text())
     assert written == {

@@ -17,9 +17,9 @@ const WHOLE = [
 const [LEAST, MOST] = [12, 40]; // pixels of a picture's side
 const [NAMES, AROUND] = [30, 8]; // pixels for a layer's number, and around a picture
 const HOW =
-  "One row per layer, one picture per head: its matrix in a few blocks, each on its own scale. Bar: how much goes across.";
+  "One row per layer, one picture per head: its matrix reduced to a few blocks, each picture on its own scale. Bar: the share of attention that goes to the other sentence.";
 const MORE =
-  "Rows of a picture are the attending words, columns the attended ones, both in text order; each picture’s scale runs to its own largest block, and at least to twice the mean of its blocks, so that only the pattern can be compared. The bar below it can be compared between heads: its whole width is all of a word’s attention, filled as far as it goes to the other sentence, on average; the rest stays in the own sentence or goes to special tokens. Mean: of all layers and heads. Rollout: what flows through all layers where half of each word’s state stays its own (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: a head that attends to the other sentence need not be one that the verdict depends on; “What each link does” asks that.";
+  "Rows of a picture are the attending words, columns the attended ones, both in text order; each picture’s scale runs to its own largest block, and at least to twice the mean of its blocks, so that only the pattern can be compared. The bar below can be compared between heads: its full width is all of a word’s attention, and the filled part is the mean share that goes to the other sentence; the rest stays in the same sentence or goes to special tokens. Mean: the mean of all layers and heads. Rollout: attention multiplied through all layers, where each word keeps half of its state (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: the verdict need not depend on a head that attends to the other sentence; “What each link does” tests that.";
 
 class HeadsPanel {
   /**

@@ -43,7 +43,7 @@ export class AttentionMatrix extends MatrixPanel {
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them separately" : ""}. `,
       `The colour scale is this pair’s own: it runs to the largest ${of ? "weight on a word" : "value"}${show === "score" || this.ofCosines ? "" : ", and at least to twice the mean, so that nearly equal weights are not the brightest"}. `,
       stays &&
-        `The weights that a word’s pieces receive are added up, and those that they give are averaged. The last column is the weight on pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
+        `The weights that a word’s pieces receive are added up; the weights that they give are averaged. The last column is the weight on pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
         !of &&
         `The last column is the null word, a vector that the model learned for words without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
@@ -106,7 +106,7 @@ export class AttentionMatrix extends MatrixPanel {
     if (this.final !== null)
       return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
     if (show === "column")
-      return `Whose weight each word of ${the(columns)} gets (columns rescaled: not what the model used)`;
+      return `Where the weight on each word of ${the(columns)} comes from (columns rescaled: not what the model used)`;
     return show === "score" ? `Raw scores of each word of ${the(rows)}` : `Where each word of ${the(rows)} looks`;
   }
 

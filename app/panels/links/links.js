@@ -55,10 +55,10 @@ class LinkMatrix extends SignedMatrix {
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
     const rule = knockedOut
-      ? `All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so the largest weights come first. `
+      ? `All pieces of one word stop attending to all pieces of the other, before the softmax of every layer and head, so that the rest of the row takes over the weight; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so the largest weights come first. `
       : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
-        : `These are scores, from which the model selects or pools: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
+        : `These are scores, from which the model selects or pools: the cell gets ${signed(least, 0)}, the lowest possible match score of this model. `;
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.`,
@@ -76,7 +76,7 @@ class LinkMatrix extends SignedMatrix {
         : `Kendall’s τ-b between what a head looks across and size of the effect: ${signed(tau_b, 2)}. `;
     return {
       title: `What each head does to “${verdict}”`,
-      how: `A row is a layer, a cell a head that is cut out whole. ${agreement}+: the verdict loses by the cut; \u2212: it gains.`,
+      how: `A row is a layer, a cell a head that is removed as a whole. ${agreement}+: the verdict loses by the cut; \u2212: it gains.`,
       more: "The head’s output to the next layer is 0; all other heads stay. An effect is log p of the verdict (of a model with one output, its score) before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads with the same function hide each other, and a layer without one of its heads is one that the model never saw.",
       what: "effects of heads",
       file: "effects-of-heads",

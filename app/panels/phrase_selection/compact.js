@@ -15,7 +15,7 @@ class KeptPhrases {
     const k = Math.min(trainedK, LARGEST_K);
     const how = `What the rest of the model reads of each sentence with k = ${k}; ${trained === "full" ? "it was trained with full pooling, which keeps all phrases" : `it was trained with ${POOLING_NAMES[trained]}`}.`;
     const more =
-      "Each phrase of up to 7 words looks for its best partner in the other sentence. k-min keeps the k phrases whose best partner fits least, k-max the k that fit best. " +
+      "Each phrase of up to 7 words looks for its best partner in the other sentence. k-min keeps the k phrases with the least similar best partners, k-max the k with the most similar ones. " +
       "The page Phrases shows every k, the partners and the verdict under each pooling.";
     this.phrases = [];
     this.element = html(

@@ -14,9 +14,10 @@ export class KeptPanel {
   constructor(view) {
     this.view = view;
     this.columns = POOLINGS.map((pooling) => this.column(pooling));
-    const how = "A stronger mark: more of the kept phrases cover the word. Below it the kept phrases in order.";
+    const how =
+      "A stronger mark: more of the kept phrases cover the word. The kept phrases are listed below, in order.";
     const more =
-      "Each phrase of up to 7 words looks for its best partner in the other sentence (aᵢ, the largest cosine). k-min keeps the k phrases whose best partner fits least, " +
+      "Each phrase of up to 7 words looks for its best partner in the other sentence (aᵢ, the largest cosine). k-min keeps the k phrases with the least similar best partners, " +
       "k-max the k that fit best; of equal scores the earlier. The rest of the model reads only the kept phrases, in the order of the text (by last word, shortest first), like a sentence of phrases. " +
       "Point at a phrase to see its partner; a click keeps it selected. A dotted line under a word: the word table does not know it.";
     const long = view.phrases.sides.some((side) => side.tokens.length > LONG);

@@ -11,7 +11,7 @@ export class VerdictPanel {
     this.view = view;
     this.rows = html("div.rows");
     this.reading = html("p.reading");
-    const how = "Only the marked row is how the model was trained; the others ask “what if”.";
+    const how = "The model was trained as in the marked row; the others ask “what if”.";
     const more =
       "The same weights read other phrases: phrase states and alignments stay, only the choice among them changes. A model that never saw such a choice in training may be wrong about it; " +
       "what a pooling is worth shows in models trained with it. Answer selection ranks candidates by their share of “answer”: compare it between candidates, not with 50 %.";

@@ -57,7 +57,7 @@ class ShareMatrix extends SignedMatrix {
         ? `The cells, in hundredths, add up to ${digits(total)}; the similarity is ${digits(score)}. They are taken at the output layer, where each word’s state already reflects its context.`
         : this.completeness,
       more: exact
-        ? `Each text’s vector is a weighted sum of its tokens’ states, special tokens included (with mean pooling, their mean), so the similarity is a sum over pairs of tokens: x·y / (n m |u| |v|), with n and m the numbers of tokens and |u| and |v| the lengths of the vectors. A cell is the sum over the tokens of two words; a row of cells adds up to what a word of ${the(rows)} contributes, a column to what a word of ${the(columns)} does. Special tokens can hold what words say. `
+        ? `Each text’s vector is a weighted sum of its tokens’ states, special tokens included (with mean pooling, their mean), so the similarity is a sum over pairs of tokens: x·y / (n m |u| |v|), with n and m the numbers of tokens and |u| and |v| the lengths of the vectors. A cell is the sum over the tokens of two words; a row of cells adds up to what a word of ${the(rows)} contributes, a column to what a word of ${the(columns)} does. Special tokens can carry information from words. `
         : "The change of each text’s vector from a reference, in which padding replaces the words, is split among the words by the Jacobian, integrated along the way (Möller and others 2023, 2024). The shares add up to the similarity less the reference terms: s(a, b) \u2212 s(r, b) \u2212 s(a, r) + s(r, r). The residual is the error of the integration.",
       scale: ["share", signed(-high, 3), signed(high, 3), SCALE],
       what: "shares",

@@ -26,8 +26,8 @@ export class WhatIfPanel {
       data.maps.length &&
         "A change of attention applies to the weights after the previous change: a cell of the matrix by the slider here, or by dragging it up or down. Changing a word ends it, since its cells would then belong to other words; undoing that restores it. A temperature stays. ",
       data.scores.length &&
-        "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
-      "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
+        "This model attends by scores, followed by a selection or a pooling. A changed match is set on a scale from the lowest possible score (0 %) to the best (100 %); rows are not normalised. Changing a word ends it. ",
+      "The page’s address and a saved file contain all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y redoes. ",
       "What it cannot tell: the model has never seen sentences that no one would write, or rows that no softmax produces.",
     ]
       .filter(Boolean)
