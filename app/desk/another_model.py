@@ -31,7 +31,7 @@ def view(opened: OpenRun) -> None:
             "Predict these rows with it",
             key="desk predict with another",
             on_click=jobs.start,
-            args=(_JOB, lambda: prediction(run.dataset, [name], beside=there, about=about)),
+            args=(_JOB, lambda: prediction(run.dataset, [name], before=there, about=about)),
         )
 
 

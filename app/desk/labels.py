@@ -133,7 +133,7 @@ def _row(opened: OpenRun) -> None:
         if guess := suggesting.shown_guess(opened, place):
             lines([f"The model’s guess: {guess}"])
         _buttons(opened, place, key)
-        _beside(opened, key)
+        _note_and_history(opened, key)
 
 
 def _texts(opened: OpenRun, row: Example, key: str) -> None:
@@ -214,7 +214,7 @@ def _note_key(opened: OpenRun, row: str) -> str:
     return widget_key("label note", (opened.file, row, annotator.name()), note)
 
 
-def _beside(opened: OpenRun, key: str) -> None:
+def _note_and_history(opened: OpenRun, key: str) -> None:
     """The note, other people's labels and notes on the row, and its history."""
     name, own, note_key = annotator.name(), opened.state.row(key), _note_key(opened, key)
     st.text_area(

@@ -10,7 +10,7 @@ import altair as alt
 from core.adaptation.baselines import MOST_ROWS, said
 from core.adaptation.curve import Curve
 from core.desk import suggestions
-from core.desk.adapted_run import StandingBeside, beside
+from core.desk.adapted_run import ScoreContext, score_context
 from core.desk.charts import CONTEXT, SOFT, Chart, Figure
 from core.desk.file_state import Guess
 from core.desk.run import LETTERS, Run
@@ -24,14 +24,16 @@ _DASHES = [[1, 0], [8, 4], [4, 4], [1, 3]]
 
 def notes(run: Run) -> list[str]:
     """A sentence per adapted model of the run with the simpler models' scores."""
-    found = [(letter, beside(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)]
+    found = [
+        (letter, score_context(run.folder, model.sha256)) for letter, model in zip(LETTERS, run.models, strict=False)
+    ]
     return [f"{letter} compared with {said(one.baselines, one.measure)}" for letter, one in found if one is not None]
 
 
 def figures(run: Run, model: int) -> list[Figure]:
     """An adapted model's learning curve with the simpler models' scores, or a trained model's epochs; empty for other
     models."""
-    known, title = beside(run.folder, run.models[model].sha256), run.models[model].title
+    known, title = score_context(run.folder, run.models[model].sha256), run.models[model].title
     if known is None:
         return []
     return [_figure(title, known, known.curve)] if known.curve else _epochs(title, known.epochs)
@@ -97,7 +99,7 @@ def of_labels(guesses: Sequence[Guess]) -> list[Figure]:
     return [Figure(title, how, "", ("labels", "right", "95 % interval", "random rows"), lines, (), chart)]
 
 
-def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
+def _figure(title: str, known: ScoreContext, curve: Curve) -> Figure:
     fewer = f"{MOST_ROWS:,} of the {known.trained_on:,} rows, drawn at random"
     on = fewer if known.trained_on > MOST_ROWS else f"all {known.trained_on:,}"
     how = (
@@ -114,7 +116,7 @@ def _figure(title: str, known: StandingBeside, curve: Curve) -> Figure:
     return Figure(f"Learning curve of {title}", how, "", head, lines, (), _chart(title, known, curve))
 
 
-def _chart(title: str, known: StandingBeside, curve: Curve) -> Chart:
+def _chart(title: str, known: ScoreContext, curve: Curve) -> Chart:
     points = [vars(point) for point in curve.points]
     simpler = sorted(known.baselines, key=lambda one: -one.score)
     names = [f"{one.name}, {score_percent(one.score)}" for one in simpler]

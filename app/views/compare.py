@@ -90,7 +90,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
         st.multiselect(
             "Compare with",
             list(offered),
-            _beside(PAGE.state, mates),
+            _compared(PAGE.state, mates),
             format_func=offered.__getitem__,
             max_selections=MOST - 1,
             placeholder="Choose up to three models",
@@ -101,7 +101,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     return mates
 
 
-def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
+def _compared(page: CompareState, mates: Sequence[str]) -> list[str]:
     """The models compared with the first: the chosen ones for the same task; by default, with an epoch, the model that
     was kept; else the second-opinion model, a transformer showing its best head, or the next model if it is not
     installed."""
@@ -127,7 +127,7 @@ def _new_version(side: str, text: str) -> None:
 def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) -> list[Column]:
     model = page.model or ""
     title = title_of(names[model], page.epoch) if page.epoch else names[model]
-    others = [_column(names[name], name, page.pair) for name in _beside(page, mates)]
+    others = [_column(names[name], name, page.pair) for name in _compared(page, mates)]
     return [_column(title, page.shown_model, page.pair), *others]
 
 

@@ -1,6 +1,6 @@
-"""Features of fixed pairs on disk, so that a server that starts again need not compute them again.
+"""Stores features of fixed pairs on disk, so that a restarted server need not compute them again.
 
-A file is named after the base's weights and the pairs. What else features depend on, the code, is checked by computing
+A file is named after the base's weights and the pairs. Features also depend on the code, which is checked by computing
 some of them again (:class:`core.adaptation.features.GradualFeatures`).
 """
 
@@ -20,24 +20,24 @@ from core.card import Card
 from core.files import FileError, whole_file
 
 MOST_FILES = 60
-"""The files that are kept, the last used ones: of a wide base they take some megabytes."""
+"""Number of most recently used files that are kept: a wide base's take some megabytes."""
 _NAME = "features"
 
 
 class Store:
-    """A folder of such files; None: nothing is stored."""
+    """A folder of such files; with None, nothing is stored."""
 
     folder: Path | None = None
 
     def file(self, card: Card, pairs: Sequence[tuple[str, str]]) -> Path | None:
-        """The file of a base's features of these pairs. An adapted checkpoint has those of its base."""
+        """The file with a base's features of these pairs. An adapted checkpoint uses its base's file."""
         if self.folder is None:
             return None
         known = json.dumps([(card.get("base") or card)["sha256"], pairs])
         return self.folder / f"{hashlib.sha256(known.encode()).hexdigest()[:32]}.safetensors"
 
     def read(self, file: Path | None, rows: int) -> Tensor | None:
-        """The features ``[N, F]`` in a file; None if it has none of so many ``rows``."""
+        """The features ``[N, F]`` in a file; None unless it has features of ``rows`` pairs."""
         if file is None:
             return None
         with contextlib.suppress(OSError, SafetensorError, KeyError):
@@ -48,7 +48,7 @@ class Store:
         return None
 
     def write(self, file: Path | None, features: Tensor) -> None:
-        """Stores features ``[N, F]``, and deletes the files that were used longest ago. A full disk is no error."""
+        """Stores features ``[N, F]``, and deletes the least recently used files. A full disk is not an error."""
         if file is None or self.folder is None:
             return
         with contextlib.suppress(FileError, OSError):

@@ -148,7 +148,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
     read = len(divided.train) + len(divided.held_out)
 
     def work(job: Job) -> Written:
-        beside, adapted = _adapted(job, dataset, divided, load_named(base), roles)
+        context, adapted = _adapted(job, dataset, divided, load_named(base), roles)
         name = new_name(base)
         before = {*store.unfinished()}
         try:
@@ -157,7 +157,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
             job.then, job.done = "", read
             job.step("")
             sha256 = predict_with(job, run, name, {})
-            keep_beside(run.sha256, sha256, beside)
+            keep_score_context(run.sha256, sha256, context)
             source.keep(run)
         except BaseException:
             discard(name)
@@ -171,7 +171,7 @@ def adaptation(dataset: Dataset, divided: Division, base: str, roles: Mapping[st
 
 
 @dataclass(frozen=True)
-class StandingBeside:
+class ScoreContext:
     """Context for the score of an adapted or trained model: its number of training rows, simpler models on the same
     held-out rows, and the learning curve or, for a trained model, the epochs."""
 
@@ -183,26 +183,26 @@ class StandingBeside:
     """The measure of the scores: accuracy, or MAP if rows are answers to questions."""
 
 
-def _beside(folder: Path, sha256: str) -> Path:
+def _context_file(folder: Path, sha256: str) -> Path:
     return folder / f"beside-{store.short(sha256)}.json"
 
 
-def keep_beside(run: str, sha256: str, own: StandingBeside) -> None:
+def keep_score_context(run: str, sha256: str, own: ScoreContext) -> None:
     """Stores the context for the score of the model with this checksum in a run's folder. Raises FileError."""
-    write_whole(_beside(store.folder_of(run), sha256), json_text(asdict(own)))
+    write_whole(_context_file(store.folder_of(run), sha256), json_text(asdict(own)))
 
 
-def beside(run: Path, sha256: str) -> StandingBeside | None:
+def score_context(run: Path, sha256: str) -> ScoreContext | None:
     """The stored context for the score of the model with this checksum; None if a run's folder has none."""
     try:
-        return checked(read_json(_beside(run, sha256), _LARGEST), StandingBeside, by=LENIENT)
+        return checked(read_json(_context_file(run, sha256), _LARGEST), ScoreContext, by=LENIENT)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _adapted(
     job: Job, dataset: Dataset, divided: Division, base: Checkpoint, roles: Mapping[str, str]
-) -> tuple[StandingBeside, Checkpoint]:
+) -> tuple[ScoreContext, Checkpoint]:
     """The base adapted to the training rows, not saved yet, and the context for its score."""
     (train, labels), (held_out, gold) = (_pairs(dataset, divided, rows) for rows in (divided.train, divided.held_out))
     job.then = "the classifier is fitted, which can take as long"
@@ -247,7 +247,7 @@ def _adapted(
     )
     calibrated = _calibrated(adapted, linear.logits(features), gold, f"{dataset.name}{HELD_OUT}")
     measure = "accuracy" if ranked is None else "MAP"
-    return StandingBeside(len(train), simpler, curve, measure=measure), calibrated
+    return ScoreContext(len(train), simpler, curve, measure=measure), calibrated
 
 
 def _ranked(adapted: Checkpoint, questions: Sequence[str], gold: Sequence[str]) -> RankedRows | None:

@@ -61,17 +61,17 @@ def prediction(
     models: Sequence[str],
     counts_as: Mapping[str, CountsAs] = NO_MAPPING,
     *,
-    beside: Sequence[str] = (),
+    before: Sequence[str] = (),
     about: Hashable = None,
 ) -> Job:
     """A job that predicts a data set with the checkpoints named in ``models``, one after the other. Parts are stored as
     they are predicted: a cancelled or killed job resumes where it stopped. Its ``done`` counts rows × checkpoints.
-    ``counts_as``: by checkpoint name, the classes that the file's labels count as; ``beside``: the checksums of the
-    run's models that stay, before these; ``about``: see :attr:`Job.about`."""
+    ``counts_as``: by checkpoint name, the classes that the file's labels count as; ``before``: the checksums of the
+    run's models that stay and come before these; ``about``: see :attr:`Job.about`."""
 
     def work(job: Job) -> Written:
         predicted = (predict_with(job, dataset, name, counts_as.get(name, {})) for name in models)
-        checksums = [*beside, *predicted]
+        checksums = [*before, *predicted]
         store.put_first(dataset.sha256, checksums)
         source.keep(dataset)
         return dataset.sha256, checksums

@@ -30,7 +30,7 @@ from core.data import Dataset, Example
 from core.data.labels import key
 from core.data.split import parts
 from core.desk import source, store, trainer
-from core.desk.adapted_run import Division, StandingBeside, held_out_rows, keep_beside
+from core.desk.adapted_run import Division, ScoreContext, held_out_rows, keep_score_context
 from core.desk.jobs import Cancelled, Job, Written, server_ends
 from core.desk.prediction import predict_with
 from core.errors import DeskError, UserError
@@ -250,7 +250,7 @@ def _done(job: TrainingJob, plan: Plan, run: Path) -> Written:
         job.done = len(plan.learned)
         job.step("")
         sha256 = predict_with(job, plan.test, plan.name, {})
-        keep_beside(plan.test.sha256, sha256, StandingBeside(len(plan.learned), simpler, epochs=history))
+        keep_score_context(plan.test.sha256, sha256, ScoreContext(len(plan.learned), simpler, epochs=history))
     except Cancelled:
         if not server_ends():
             for left in {*store.unfinished()} - before:

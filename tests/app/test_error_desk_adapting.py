@@ -19,7 +19,7 @@ from core.checkpoint.unlisted import TRAINING, base_of, folder_of, made_by, new_
 from core.data import read
 from core.data.corrected import NewLabel
 from core.desk import adapted_run, source, store, trainer, training
-from core.desk.adapted_run import adaptation, beside, division, held_out_rows, remarks
+from core.desk.adapted_run import adaptation, division, held_out_rows, remarks, score_context
 from core.desk.jobs import TRAININGS, Cancelled, Job
 from core.errors import DeskError, UserError
 from core.evaluation.calibration import log_loss
@@ -219,7 +219,7 @@ def test_a_cancelled_adaptation_leaves_nothing(tmp_path, checkpoints):
     assert cancelled_at(-1), "not at all"
     (run,) = store.runs()
     folder = folder_of(run.models[0].model)
-    assert beside(store.folder_of(run.sha256), run.models[0].sha256).trained_on == 32 and folder.is_dir()
+    assert score_context(store.folder_of(run.sha256), run.models[0].sha256).trained_on == 32 and folder.is_dir()
     store.delete(run.sha256)
     for moment in range(1, made[0] + 1):
         assert not cancelled_at(moment), moment
@@ -269,7 +269,7 @@ def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch
     epochs = [record["epoch"] for record in card["epochs"]]
     learned = dynamics.read(folder)
     assert learned is not None and len(learned.chances) == len(epochs) and 25 < len(learned.rows) < 32
-    assert [one.epoch for one in beside(store.folder_of(run.sha256), model.sha256).epochs] == epochs
+    assert [one.epoch for one in score_context(store.folder_of(run.sha256), model.sha256).epochs] == epochs
     own = load_named(f"{model.model}@{epochs[-1]}")
     assert own.card["title"] == f"Tiny, events, epoch {epochs[-1]}" and own.name == f"{model.model}@{epochs[-1]}"
     assert load_named(f"{model.model}@{card['best_epoch']}").card["sha256"] == card["sha256"]
@@ -357,7 +357,7 @@ def test_a_training_is_stopped_resumed_and_deleted(tmp_path, monkeypatch, tiny):
     app = finished(app)
     assert not steps and not app.exception and not training.unfinished("login Ann")
     (run,) = store.runs()
-    known = beside(store.folder_of(run.sha256), run.models[0].sha256)
+    known = score_context(store.folder_of(run.sha256), run.models[0].sha256)
     assert (known.trained_on, len(known.epochs), known.curve) == (32, 3, None)
     store.delete(run.sha256)
     # Stopped by the user: the best epoch is the model. Without one, nothing is left.

@@ -157,7 +157,7 @@ def test_whoever_labels_blind_sees_of_a_rows_history_their_own_part(monkeypatch,
     state = FileState({"t1": RowState(labels=own or {})}, blind_as_set=own is not None)
     events = [SimpleNamespace(author=by) for by in ("Ann", "Bob")]
     log = SimpleNamespace(history=lambda file, key: events)
-    labels._beside(SimpleNamespace(state=state, file="f", annotations=log), "t1")
+    labels._note_and_history(SimpleNamespace(state=state, file="f", annotations=log), "t1")
     assert told == shown
 
 

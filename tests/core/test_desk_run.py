@@ -155,7 +155,7 @@ def test_runs_are_listed_from_the_latest_and_models_behind_those_they_are_added_
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     keep(run)
-    job = prediction(run.dataset, ["tiny"], beside=[TWO, ONE])
+    job = prediction(run.dataset, ["tiny"], before=[TWO, ONE])
     job.run()
     assert [model.model for model in store.runs()[0].models] == ["two", "one", "tiny"]
     assert job.written[1][:2] == [TWO, ONE]
