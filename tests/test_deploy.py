@@ -97,7 +97,7 @@ def test_all_that_the_app_is_made_of_is_copied_and_nothing_else_is_sent():
     assert "*" in ignored and {line[1:] for line in ignored if line.startswith("!")} == set(copied())
 
 
-def test_the_image_runs_as_nobody_special_and_says_how_it_is():
+def test_the_image_runs_without_privileges_and_reports_its_health():
     assert len(re.findall("^FROM ", DOCKERFILE, re.MULTILINE)) == 2 and "whl/cpu" in DOCKERFILE
     assert re.findall("^USER (.*)", DOCKERFILE, re.MULTILINE) == ["10001"]
     assert "HEALTHCHECK" in DOCKERFILE and "/_stcore/health" in DOCKERFILE

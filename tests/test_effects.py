@@ -240,7 +240,7 @@ def test_integrated_gradients_keep_the_choices_of_the_pair(checkpoint_of):
         assert torch.equal(checkpoint.model(batch, **held).logits, own.logits)
 
 
-def test_effects_that_do_not_add_up_say_so():
+def test_effects_that_do_not_add_up_are_marked():
     effects = Question(load_named("lesson-light"), FIRST, SECOND).words("integrated-gradients")
     assert "off by" not in "\n".join(effects.to_text())
     assert "off by 0.50" in "\n".join(replace(effects, completeness=(1.5, 2.0)).to_text())
@@ -263,7 +263,7 @@ def test_the_only_word_of_a_side_is_replaced_and_cannot_be_dropped():
     assert Question(checkpoint, "A man sleeps", "Sleeping").words(DROPPED).words[-1].effect is None
 
 
-def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
+def test_replacements_are_drawn_reproducibly_and_are_never_the_word_itself():
     table = default_table()
     assert frequent_words(table, 16, 0) == frequent_words(table, 16, 0) != frequent_words(table, 16, 1)
     assert all(word.isalpha() and 60 <= table.rank(word) <= 1600 for word in frequent_words(table, 128, 0))

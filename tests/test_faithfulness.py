@@ -120,7 +120,7 @@ def rows(*pairs):
     return [Example(f"made-{i}", *pair) for i, pair in enumerate(pairs)]
 
 
-def test_each_number_is_told_in_words_and_the_best_method_first():
+def test_each_number_is_given_in_words_and_the_best_method_first():
     def curves(left, taken):
         return Curves((left,) * len(STEPS), (taken,) * len(STEPS))
 

@@ -34,7 +34,7 @@ def test_answers_have_class_names_on_the_command_line(capsys):
     assert "not an answer" in answer._repr_html_()
 
 
-def test_a_smallest_change_says_the_new_classs_probability_and_points(capsys):
+def test_a_smallest_change_shows_the_new_classs_probability_and_points(capsys):
     pair = "Three girls play", "Two girls play"
     assert main(["turn", "nli-two-sided", "--first", pair[0], "--second", pair[1], "--json"]) == 0
     change = json.loads(capsys.readouterr().out)[0]
@@ -79,7 +79,7 @@ def test_words_put_in_are_in_the_form_of_the_word():
     assert "sleep" not in of("sleeping")
 
 
-def test_a_moved_contradiction_says_what_the_test_cannot_show():
+def test_a_moved_contradiction_explains_the_limits_of_the_test():
     checkpoint = load_named("nli-two-sided")
     asked = Question(checkpoint, "A boy jumps in a street", "A girl sleeps in her bed")
     measured = faithfulness(asked, methods=["most-attended"])

@@ -78,7 +78,7 @@ def test_agreement_equals_a_slow_loop_over_all_orders_of_ties():
         assert (one.at_1, one.precision) == pytest.approx((mean(firsts), mean(precisions)))
 
 
-def test_a_side_whose_words_all_are_named_asks_nothing():
+def test_a_side_whose_words_are_all_named_tests_nothing():
     asked = Question(load_named("nli-two-sided"), "A dog.", "A red car.", Sampling(1, 1))
     told = Example("1", "A dog.", "A red car.", "contradiction", columns={"explanation": "a dog is not a car"})
     assert {one.role for one in agreements(asked, told, ["dropped"])} == {"hypothesis"}

@@ -100,7 +100,7 @@ def undetermined():
 
 
 @pytest.mark.parametrize(("single", "half", "native"), [(0.002, 0.001, True), (0.001, 0.003, False)])
-def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, native, undetermined, monkeypatch):
+def test_a_processor_reported_to_have_bf16_is_tested(single, half, native, undetermined, monkeypatch):
     """AVX-512 without BF16 is one that oneDNN takes it from and emulates."""
     asked = []
 
@@ -115,7 +115,7 @@ def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, 
     assert native_bf16() is native and sorted(map(str, asked)) == ["torch.bfloat16", "torch.float32"]
 
 
-def test_a_processor_that_onednn_says_has_no_bf16_has_none(undetermined, monkeypatch):
+def test_a_processor_reported_without_bf16_has_none(undetermined, monkeypatch):
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
     monkeypatch.setattr(processor, "fastest", lambda product: pytest.fail("measured"))
     assert native_bf16() is False

@@ -146,7 +146,7 @@ PAIRS = [
         "topic-acnn",
     ],
 )
-def test_every_clause_says_what_the_model_says_after_its_change(name):
+def test_every_clause_states_the_models_verdict_after_its_change(name):
     """Its text stands in the sentence, and the model alone gives its verdict and number; a kind means a flip."""
     checkpoint = load_named(name)
     for pair in PAIRS:
@@ -167,7 +167,7 @@ def test_every_clause_says_what_the_model_says_after_its_change(name):
                     assert (after.verdict != question.explanation.verdict) == bool(reason.kind)
 
 
-def test_without_a_change_that_flips_it_the_sentence_says_what_is_left():
+def test_without_a_change_that_flips_it_the_sentence_names_the_strongest_change():
     texts = "A man pushes a food cart in front of a stone building.", "A man adjusts his hat before a meeting."
     reason = Question(load_named("nli-two-sided"), *texts).reason()
     assert re.match(r"None of \d+ small changes flips it; the strongest, without .+, leaves neutral", reason.sentence)
@@ -196,7 +196,7 @@ def test_a_link_is_a_match_only_if_the_verdict_drops_enough_without_it(monkeypat
         assert clause is None or (clause.verdict, clause.edits) == ("x", ("cell 0 1 2 0 renormalised",))
 
 
-def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():
+def test_changes_leave_the_rest_of_the_hypothesis_unchanged():
     texts = "A policeman arrested the thief.", "The thief arrested a policeman."
     order, exact = ordered([*map(tokenize, texts)], 1)
     assert edited(texts, order.edits)[1] == "The policeman arrested a thief."
@@ -214,7 +214,7 @@ def test_changes_leave_the_rest_of_the_hypothesis_as_it_is():
         assert edited((other, own), replaced.edits)[1] == other, "with the emoji within it"
 
 
-def test_a_text_has_a_few_words_of_its_own_that_are_dropped_together():
+def test_the_few_words_that_only_one_text_has_are_dropped_together():
     words = ["dogs", "chased", "small", "yellow", "rubber", "balls"]
     for count, found in ((2, 0), (3, 1), (5, 1), (6, 0)):
         texts = ("It rained.", " ".join(words[:count]))
@@ -240,7 +240,7 @@ def test_a_word_is_exchanged_only_for_one_that_it_attends_to():
 
 
 @pytest.mark.parametrize("name", ["guest-minilm", "encoder-minilm"])
-def test_a_shipped_transformer_says_why_without_a_request(name):
+def test_a_shipped_transformer_gives_its_reason_without_a_request(name):
     """On a machine where a pass takes twice as long as on a laptop, also for long texts; the deciding words are
     computed only on request if a pass takes even longer."""
     checkpoint = replace(load_named(name), seconds=0.03)

@@ -284,7 +284,7 @@ def maps_of_record(explanation):
     return [torch.tensor(record.override) for record in explanation.evidence if isinstance(record, AttentionMap)]
 
 
-def test_edits_begin_with_the_weights_at_a_temperature_and_leave_the_model_as_it_is():
+def test_edits_begin_with_the_weights_at_a_temperature_and_leave_the_model_unchanged():
     checkpoint, texts = load_named("nli-attconv-light"), ("Three girls play", "Two girls play")
     own = explained(checkpoint, *texts)
     # The power 2 of the softmax of half the scores.

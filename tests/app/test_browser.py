@@ -257,7 +257,7 @@ KINDS = ("guest-minilm", "encoder-minilm", "as-adaqa", "qa-phrases-kmax", "senti
 
 
 @pytest.mark.parametrize("model", [name for name in KINDS if name in available()])
-def test_every_kind_of_model_says_why_on_a_page_that_is_short_at_rest(open_page, model):
+def test_every_kind_of_model_gives_a_reason_on_a_page_that_is_short_at_rest(open_page, model):
     page = open_page(link(model=model))
     expect(page.locator(".reason button:not(:text('Compute'))").first).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)

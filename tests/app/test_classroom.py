@@ -96,7 +96,7 @@ def test_a_lecturer_plays_all_rounds_without_any_phone(me):
     assert button(app, "Teach the model").disabled == (wrong < 2)
 
 
-def test_the_projector_shows_what_was_let_through_and_no_controls(me):
+def test_the_projector_shows_only_pairs_let_through_and_no_controls(me):
     app, code = opened(**PAIR)
     start(app, "break")
     phones, own = rooms().phones, Lecturer(rooms().engine, code, "me")
@@ -144,7 +144,7 @@ def test_a_room_belongs_to_the_browser_that_opened_it(me, monkeypatch):
     assert query(bare)["gold"] == EXAMPLES[0].gold
 
 
-def test_a_server_forgets_rooms_after_a_day_even_if_nobody_comes(me, monkeypatch):
+def test_a_server_forgets_rooms_after_a_day_even_without_visitors(me, monkeypatch):
     preloading.forget()
     assert not (me / "desk.sqlite3").exists(), "a server without rooms makes no database for that"
     old = open_room(rooms().engine, "me", "test-light", now=lambda: time.time() - SECONDS - 1)

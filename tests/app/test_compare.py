@@ -128,7 +128,7 @@ def changed(app):
     ]
 
 
-def test_two_versions_say_which_words_they_have_in_common():
+def test_two_versions_name_the_words_that_they_share():
     app = page(compare="versions", first2="A man in snow", second2="A cat in the cold")
     assert not app.exception
     assert titles(app)[:2] == ["This version", "The other version"]

@@ -46,7 +46,7 @@ def adapted(own_desk, monkeypatch):
     return app
 
 
-def test_an_adapted_model_is_selected_and_says_what_changed(adapted, drawn, monkeypatch):
+def test_an_adapted_model_is_selected_and_its_changes_are_shown(adapted, drawn, monkeypatch):
     name = query(adapted)["model"]
     assert not adapted.exception and base_of(name) == "test-light" and name not in list(available())
     model = load_named(name)

@@ -42,7 +42,7 @@ def test_a_click_on_a_columns_name_sorts_up_then_down_then_as_in_the_file(monkey
     assert chosen == ["", "id", "-id", "", "id", "A.p", "-A.p"]
 
 
-def test_the_line_on_a_run_says_how_many_rows_are_scored():
+def test_the_line_on_a_run_counts_the_scored_rows():
     def said(gold, judged, labelled=True):
         data = SimpleNamespace(name="x.csv")
         run = SimpleNamespace(dataset=data, rows=[0] * len(gold), gold=np.array(gold), labelled=labelled, models=())
@@ -103,7 +103,7 @@ def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(kept_run):
     assert any("did you mean gold?" in sentence for sentence in sentences(app)) and "6 of 6 rows" in texts(app)
 
 
-def test_a_filter_that_leaves_no_row_says_why_and_ones_own_columns_are_in_the_link(kept_run):
+def test_a_filter_that_leaves_no_row_explains_why_and_user_columns_are_in_the_link(kept_run):
     app = page(kept_run, columns="gap = len(hypothesis) - len(premise)\nx = 1", filter="gap > 0 and gold = netral")
     assert not app.exception and "0 of 6 rows" in texts(app)
     (notes,) = sentences(app)
@@ -273,7 +273,7 @@ def test_a_probability_above_99_9_percent_is_not_100(kept_run):
     assert app.dataframe[0].value["A.p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 
 
-def test_a_run_with_unknown_labels_says_that_it_has_no_scores(kept_run):
+def test_a_run_with_unknown_labels_explains_why_it_has_no_scores(kept_run):
     rows = (*[*kept_run.dataset.rows][:5], replace(kept_run.dataset.rows[5], label="maybe", label_text="Maybe"))
     keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models=ONE[:16], view="scores")

@@ -237,7 +237,7 @@ def tiny(tmp_path, monkeypatch):
     return "tiny-light"
 
 
-def test_all_weights_are_trained_in_a_process_of_their_own(tmp_path, monkeypatch, tiny):
+def test_all_weights_are_trained_in_a_separate_process(tmp_path, monkeypatch, tiny):
     monkeypatch.setattr(trainer, "NICENESS", 0)  # a busy machine would let it starve
     monkeypatch.setenv("PAIRLENS_DATASETS", str(tmp_path))
     pairs_file(tmp_path)

@@ -197,7 +197,7 @@ def folder_with_parts(file):
     return parts
 
 
-def test_the_export_says_what_it_withholds_and_how_to_end_that(kept_run, monkeypatch):
+def test_the_export_names_what_it_withholds_and_the_remedy(kept_run, monkeypatch):
     annotations, file = Annotations(open_database()), kept_run.dataset.sha256
     annotations.look("Bob", file, "1e")
     for row in ("1e", "1c", "1n"):

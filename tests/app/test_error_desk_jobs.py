@@ -107,7 +107,7 @@ def test_peoples_words_stand_under_the_models_and_agreement_is_a_slice(kept_run)
     assert "they name the row’s word, too, in 50.0" in figures(page(run, view="words"))
 
 
-def test_a_job_says_how_long_its_rows_take_and_what_comes_after_them():
+def test_a_job_shows_the_time_left_for_its_rows_and_its_next_step():
     job = Job("Adapting", 100_000, lambda job: None)
     job.then = "the classifier is fitted"
     job.begin()

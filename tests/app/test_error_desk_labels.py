@@ -185,7 +185,7 @@ def test_names_are_separated_by_commas_or_by_semicolons():
     assert all_tags.names_in("Doe, Ann; Bo;") == ["Doe, Ann", "Bo"]
 
 
-def test_a_switch_that_nobody_touched_writes_nothing(monkeypatch):
+def test_an_untouched_switch_writes_nothing(monkeypatch):
     seen, written, values = [], [], {"hide": False}
     monkeypatch.setattr(open_run.st, "toggle", lambda *of, **options: seen.append(options))
     monkeypatch.setattr(open_run.st, "session_state", values)

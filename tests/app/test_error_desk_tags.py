@@ -179,7 +179,7 @@ def test_a_database_that_cannot_be_used_is_one_sentence(kept_run, monkeypatch):
     assert "PAIRLENS_DB is not the address" in sentence and "secret" not in sentence
 
 
-def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(kept_run):
+def test_a_row_whose_id_no_database_can_store_opens_with_a_note(kept_run):
     rows = (replace(kept_run.dataset.rows[0], id="x" * 6000), *[*kept_run.dataset.rows][1:])
     keep(replace(kept_run, dataset=replace(kept_run.dataset, rows=rows, sha256="c" * 64)))
     app = open_view("error_desk", file="c" * 16, models="a" * 16, row="x" * 6000)
@@ -187,7 +187,7 @@ def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(kept_run):
     assert any("takes 6,000 bytes" in sentence for sentence in sentences(app))
 
 
-def test_the_history_says_each_change_in_words():
+def test_the_history_describes_each_change_in_words():
     annotations, file = Annotations(open_database()), "f" * 64
     annotations.give("Ann", file, "1", "other")
     annotations.note("Ann", file, "1", "a {note}")

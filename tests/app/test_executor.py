@@ -76,7 +76,7 @@ def until(true: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.005)
 
 
-def test_clients_that_ask_the_same_listen_to_one_computation_whose_answer_is_kept():
+def test_clients_with_the_same_question_share_one_computation_and_its_cached_answer():
     executor, steps, listeners = Executor(), Steps(20), [Listener() for _ in range(3)]
     for number, listener in enumerate(listeners[:2]):
         executor.ask("key", steps, f"client {number}", listener)
@@ -86,7 +86,7 @@ def test_clients_that_ask_the_same_listen_to_one_computation_whose_answer_is_kep
     assert (1, 20) in [event.progress for event in listeners[0].events]
 
 
-def test_parts_of_an_answer_reach_all_who_wait_and_are_not_the_answer():
+def test_parts_of_an_answer_reach_all_waiting_clients_before_the_answer():
     executor, begun, listeners = Executor(), threading.Event(), [Listener() for _ in range(3)]
 
     def compute(report):

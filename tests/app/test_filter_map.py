@@ -38,7 +38,7 @@ from tests.app.pages import chooser, query
 OPENING = suiting("topics", MAP_EXAMPLES)[0]
 
 
-def test_the_page_opens_on_texts_without_versions_that_nobody_made():
+def test_the_page_opens_on_texts_without_earlier_versions():
     app = page()
     assert not app.exception
     assert texts(app) == [text.first for text in OPENING.texts]

@@ -39,7 +39,7 @@ def test_only_models_that_make_filters_are_offered(checkpoints):
     assert any(option.startswith("Test without a map") for option in options[-1:]), "those without a map come last"
 
 
-def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
+def test_a_model_without_a_map_shows_how_to_make_one_and_its_filters():
     app = page(model="test-qa-bare", first="is a dog outside", second="the dog is playing in the snow")
     assert notices(app) == [
         "test-qa-bare has no map yet: make one of a data file with `python -m trainers map test-qa-bare FILE`."
@@ -48,7 +48,7 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
     assert not app.exception
 
 
-def test_a_model_of_paraphrases_says_why_it_has_no_map():
+def test_a_paraphrase_model_shows_why_it_has_no_map():
     app = page(model="para-adaqa", first="is a dog outside", second="is the dog outside")
     assert notices(app)[0].startswith("No map is available: both texts of a pair are of the same kind")
     assert not any("python -m trainers map" in said for said in notices(app))
@@ -69,7 +69,7 @@ def test_a_model_without_a_generator_gets_one_sentence():
 
 
 @pytest.mark.parametrize("empty", ["", "   "])
-def test_an_empty_page_says_what_to_do_and_shows_the_map(empty):
+def test_an_empty_page_shows_a_hint_and_the_map(empty):
     app = page(first=empty)
     assert any("Type a text above" in h.proto.body for h in app.get("html"))
     assert stars(app) == []
@@ -185,7 +185,7 @@ def test_a_roles_name_is_never_markup(own):
     assert f"made from {html.escape(role)} 1" in drawn
 
 
-def test_without_any_model_the_page_says_what_to_do(tmp_path, monkeypatch):
+def test_without_any_model_the_page_shows_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path)
     app = page()

@@ -141,7 +141,7 @@ def test_behind_a_proxy_with_a_login_the_host_is_the_proxys(statuses, monkeypatc
     assert statuses(Host="lens.example", Origin="https://evil.example") == REFUSED
 
 
-def test_a_refusal_says_how_to_name_the_server(settings):
+def test_a_refusal_explains_how_to_name_the_server(settings):
     for accepted, said in (("text/html,*/*", lambda response: response.text), ("*/*", lambda r: r.json()["error"])):
         response = visitor().get("/", headers={"Host": "lens.example", "Accept": accepted})
         assert "STREAMLIT_BROWSER_SERVER_ADDRESS set to the name." in said(response)
@@ -178,7 +178,7 @@ def test_a_token_outlives_the_server_and_is_known_to_others_of_its_desk(settings
 
 
 @pytest.mark.parametrize("forged", ["", "x", ".", "a.b", "é.é", "0123456789abcdef." + "0" * 64])
-def test_nobody_chooses_a_name_as_a_client(settings, forged):
+def test_a_client_cannot_choose_its_name(settings, forged):
     sent = {"Cookie": f"{TOKEN}={forged}".encode(), "X-PairLens-Client": "me"}
     assert visitor().get("/api/models", headers=sent).json() == {"client": "203.0.113.9"}
     address, other = (f"2001:db8:1:2::{last}" for last in "12")

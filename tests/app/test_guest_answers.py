@@ -45,7 +45,7 @@ def html(app):
     return "".join(element.proto.body for element in app.get("html"))
 
 
-def test_a_score_is_no_percentage_on_explore(drawn, own):
+def test_a_score_is_not_a_percentage_on_explore(drawn, own):
     data = drawn(explore(model="ranker", edits="drop 0 4"))
     (share,) = data["verdict"]["classes"]
     score = explain(load(own / "ranker"), *PAIR).probabilities[0]
@@ -55,7 +55,7 @@ def test_a_score_is_no_percentage_on_explore(drawn, own):
     assert share["said"] not in ("", said), "the score without “red”"
 
 
-def test_a_similarity_says_that_no_threshold_was_fitted(drawn):
+def test_a_similarity_notes_that_no_threshold_was_fitted(drawn):
     (share,) = drawn(explore(model="tower"))["verdict"]["classes"]
     assert share["label"] == "similarity" and share["said"].endswith("; no threshold fitted")
 

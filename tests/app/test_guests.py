@@ -126,7 +126,7 @@ def test_sixty_words_by_sixty_of_a_large_model_are_a_small_message(tmp_path, mon
     assert len(sizes) == 1 and 60_000 < sizes[0] <= LARGEST
 
 
-def test_a_fast_model_is_asked_for_all_methods_and_says_their_passes(drawn, monkeypatch):
+def test_a_fast_model_offers_all_methods_with_their_passes(drawn, monkeypatch):
     monkeypatch.setattr(cost, "BRISK", 1000)  # on however busy a machine
     why = drawn(explore())["why"]
     assert next(iter(why["methods"])) == TAKEN_AWAY

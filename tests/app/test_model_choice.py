@@ -73,7 +73,7 @@ def test_a_second_opinion_has_the_task_and_the_classes(monkeypatch):
     assert second_opinion("own", own, {"mine": own, SECOND_OPINION: own}) == "mine"
 
 
-def test_sizes_are_told_in_megabytes():
+def test_sizes_are_shown_in_megabytes():
     sizes = {1_234_000: "1.2 MB", 9_940_000: "9.9 MB", 9_950_000: "10 MB", 999_400_000: "999 MB", 999_500_000: "1.0 GB"}
     assert {size: megabytes(size) for size in sizes} == sizes
 

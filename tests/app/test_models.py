@@ -55,7 +55,7 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in models(model="test-other")[1]
 
 
-def test_a_card_begins_with_what_the_model_is_how_good_and_what_for():
+def test_a_card_begins_with_the_models_kind_accuracy_and_purpose():
     page = models(model="nli-two-sided")[1]
     parts = ["What it is:", "How good:", "What for:", "“neutral” or “contradiction”"]
     places = [page.index(part) for part in parts]
@@ -65,7 +65,7 @@ def test_a_card_begins_with_what_the_model_is_how_good_and_what_for():
     assert "Licence of the weights" in page
 
 
-def test_nobody_waits_for_times_and_a_button_measures_them():
+def test_times_are_measured_only_by_a_button():
     app, _ = models()
     assert "time" not in app.dataframe[0].value.columns
     shown = rows(app)
@@ -133,7 +133,7 @@ def test_the_score_of_a_best_seed_or_of_data_that_was_trained_on_gives_way_to_th
     assert score("nli-two-sided").endswith("% (SNLI dev)")
 
 
-def test_a_click_on_a_columns_name_sorts_by_it_and_what_is_not_known_comes_last():
+def test_a_click_on_a_columns_name_sorts_by_it_with_unknown_values_last():
     cells = {
         name: {"size": model_table.Cell(name, size), "title": model_table.Cell(name, name)}
         for name, size in {"b": 2, "a": 1, "none": None}.items()
@@ -266,7 +266,7 @@ def test_a_bad_card_only_hides_its_own_model(checkpoints, tmp_path, monkeypatch)
         assert not app.run().exception, name
 
 
-def test_without_models_the_page_says_what_to_do(tmp_path, monkeypatch):
+def test_without_models_the_page_shows_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path)
     assert "No model is installed" in models()[1]
@@ -306,7 +306,7 @@ def test_a_full_card_is_described_in_words(tmp_path):
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
 
-def test_numbers_of_cards_are_shortened_alike():
+def test_numbers_on_cards_are_shortened_in_the_same_way():
     numbers = {950: "950", 9_949: "9,949", 9_950: "10 k", 999_499: "999 k", 999_500: "1.00 M", 1_350_000: "1.35 M"}
     assert {number: card.count(number) for number in numbers} == numbers
     seconds = {89.4: "89 s", 90: "2 min", 5_399: "90 min", 5_400: "1.5 h"}
@@ -414,7 +414,7 @@ def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
     assert not any(isinstance(r, AttentionMap) for r in alone.evidence)
 
 
-def test_accuracy_stands_against_size_and_names_what_no_smaller_model_reaches():
+def test_accuracy_is_plotted_against_size_and_names_models_that_beat_smaller_ones():
     names = ("nli-two-sided", "nli-attconv-advanced", "guest-minilm", "as-adaqa")
     folders = {name: PRETRAINED / name for name in names}
     points = sizes.sizes({name: read_card(folder) for name, folder in folders.items()}, folders)

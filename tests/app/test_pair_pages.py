@@ -43,7 +43,7 @@ def test_a_side_without_a_word_gets_one_sentence(view, side, role, other, empty)
 
 
 @both_pages
-def test_an_empty_page_says_what_to_do(view):
+def test_an_empty_page_shows_a_hint(view):
     assert "Type a sentence" in sentences(page(view, first="", second=""))[0]
 
 

@@ -105,7 +105,7 @@ def test_fourteen_classes_of_a_map_differ_in_colour_and_in_symbol():
     assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
 
 
-def test_classes_of_a_task_of_ones_own_differ():
+def test_classes_of_an_unknown_task_differ():
     for count in (2, 3, 4, 5, 14):
         assert len({*palette.class_colours([f"class {i}" for i in range(count)])}) == count
 
@@ -122,7 +122,7 @@ def test_classes_stay_apart_in_grey(theme):
 
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("theme", [0, 1])
-def test_the_accent_is_no_other_colour(vision, theme):
+def test_the_accent_differs_from_all_other_colours(vision, theme):
     for other in (palette.COLOURS["context"], *palette.CLASSES.values()):
         assert math.dist(lab(palette.COLOURS["accent"][theme], vision), lab(other[theme], vision)) >= 20
 

@@ -139,7 +139,7 @@ def test_ten_thousand_words_are_cut_with_a_notice_and_offered_as_a_file(model, l
     assert query(app) == {"model": model}
 
 
-def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, monkeypatch):
+def test_without_a_phrase_model_the_page_shows_the_remedy(tmp_path, checkpoints, monkeypatch):
     shutil.copytree(checkpoints / "test-light", tmp_path / "test-light")
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")

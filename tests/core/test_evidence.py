@@ -98,7 +98,7 @@ def test_a_map_lists_the_strongest_words_and_numbers_every_cell_from_one():
     )
 
 
-def test_pooling_and_similarities_belong_to_the_words_beside_their_numbers():
+def test_pooling_and_similarities_belong_to_the_words_next_to_their_numbers():
     pooled = PooledAttention("pooling", "premise", (0.2, 0.9, 0.4))
     assert table(pooled) == ["premise_position,premise_word,weight", "1,ada,0.2", "2,sang,0.9", "3,loudly,0.4"]
     assert lines(pooled) == ["", "What pooling takes of the premise: sang 60%, loudly 27%, ada 13%"]

@@ -72,7 +72,7 @@ def test_a_setting_limits_concurrent_jobs(monkeypatch):
         assert job.future.result(600) is None
 
 
-def test_a_short_job_runs_beside_a_long_one_and_delays_none():
+def test_a_short_job_runs_in_parallel_with_a_long_one_and_delays_none():
     queue = JobQueue(short=100)
     jobs = [Held(name) for name in ("long", "longer", "short", "shorter")]
     for job in jobs[:2]:

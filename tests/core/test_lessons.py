@@ -133,7 +133,7 @@ def test_a_small_number_has_digits_enough_to_compute_with():
 
 
 @every_lesson
-def test_no_guess_is_one_minus_the_numbers_beside_it(name):
+def test_no_guess_is_one_minus_the_other_numbers(name):
     lesson, evaluated = LESSONS[name], default(name)
     drawing = drawn(lesson, evaluated, {})
     sections = handout(lesson, evaluated, {}, blanks=True).split("<section>")[1:]

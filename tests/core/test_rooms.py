@@ -103,7 +103,7 @@ def test_a_room_is_found_by_its_code_alone_and_led_by_its_lecturer_alone(sqlite_
     assert rooms_of(room.engine, "somebody") == []
 
 
-def test_a_guess_counts_until_it_is_revealed_and_nobody_sees_it_before(room):
+def test_a_guess_counts_until_it_is_revealed_and_is_hidden_before(room):
     room.join("ada", "bo", "cy")
     assert room.phones.state(room.code, "ada") == {
         "room": room.room.shown, "phase": "open", "nickname": "Ada", "muted": False, "round": None,
@@ -135,7 +135,7 @@ def test_a_guess_counts_until_it_is_revealed_and_nobody_sees_it_before(room):
             room.phones.guess(room.code, "cy", stale, "neutral")
 
 
-def test_a_word_is_told_by_its_text_and_its_place_if_it_occurs_again(sqlite_room):
+def test_a_repeated_word_is_identified_by_its_text_and_position(sqlite_room):
     room = sqlite_room
     room.join("ada", "bo")
     tokens = [["The", "dog", "sees", "the", "cat", "on", "the", "mat"], ["It", "purrs"]]

@@ -30,7 +30,7 @@ def test_the_fit_recovers_the_parameters_behind_the_labels():
         calibration.fit([1.0, 2.0], [True, True])
 
 
-def test_the_command_writes_the_card_and_says_what_cannot_be_calibrated(tmp_path, capsys):
+def test_the_command_writes_the_card_and_rejects_models_that_cannot_be_calibrated(tmp_path, capsys):
     make_phrases(tmp_path, "ranker", "Ranker", "answer selection", "kmax", 2)
     make_phrases(tmp_path, "judge", "Judge", "entailment", "kmax", 2)
     answers = ["a dog", "the cat is cold", "snow outside", "a man with a toy", "a woman", "the weather is cold"]

@@ -102,7 +102,7 @@ def test_a_column_that_is_not_there_is_one_sentence(tmp_path, model, capsys):
     assert "named.csv has no column 'rihgt'; it has n, left, right, y\n" in capsys.readouterr().err
 
 
-def test_a_file_without_a_label_says_how_to_name_it(tmp_path, model, capsys):
+def test_a_file_without_a_label_gets_an_error_with_the_option_that_names_it(tmp_path, model, capsys):
     (tmp_path / "x.csv").write_text("premise,hypothesis,verdict\na dog,a cat,neutral\n")
     assert main(["evaluate", model, str(tmp_path / "x.csv")]) == 2
     assert "it has premise, hypothesis, verdict, of which --columns can name one" in capsys.readouterr().err
@@ -110,7 +110,7 @@ def test_a_file_without_a_label_says_how_to_name_it(tmp_path, model, capsys):
     assert "no column is picked as the label" in capsys.readouterr().err
 
 
-def test_a_header_that_is_known_is_no_row_though_columns_are_given_by_number(tmp_path):
+def test_a_known_header_is_not_a_row_even_if_columns_are_given_by_number(tmp_path):
     (tmp_path / "x.csv").write_text("premise,hypothesis,label\na dog,a cat,neutral\n")
     assert len(read(tmp_path / "x.csv", columns=Picked("1", "2", "3")).rows) == 1
     (tmp_path / "x.csv").write_text("0,1,2\na dog,a cat,neutral\n")  # as pandas numbers what has no names
@@ -135,7 +135,7 @@ def test_rows_of_a_tab_separated_file_without_header_may_have_more_cells(tmp_pat
     assert [problem.line for problem in read(tmp_path / "x.csv", columns=Picked("1", "2", "3")).problems] == [2]
 
 
-def test_a_json_key_that_ends_in_a_number_is_a_column_of_its_own(tmp_path):
+def test_a_json_key_that_ends_in_a_number_is_a_separate_column(tmp_path):
     (tmp_path / "x.jsonl").write_text(json.dumps({"text.1": "A dog.", "text": "A cat.", "y": "n", "z": "It."}) + "\n")
     (row,) = read(tmp_path / "x.jsonl", columns=Picked("text.1", "z", "y")).rows
     assert (row.first, row.columns) == ("A dog.", {"text": "A cat."})

@@ -155,7 +155,7 @@ def test_predict_without_labels(trained: Path, tmp_path: Path) -> None:
     assert main(["predict", str(trained), str(path), "--out", str(tmp_path / "out.txt")]) == 2
 
 
-def test_predict_names_a_row_with_half_a_character_and_goes_on(
+def test_predict_names_a_row_with_half_a_character_and_continues(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.jsonl"

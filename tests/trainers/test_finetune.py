@@ -47,7 +47,7 @@ def test_the_folder_is_one_that_the_library_reads(command, tmp_path, capsys):
     assert not (tmp_path / "tuned.training").exists()
 
 
-def test_a_file_of_ones_own_and_the_models_title(tmp_path):
+def test_the_users_own_file_and_the_models_title(tmp_path):
     make(tmp_path / "small-bert")
     add_settings(tmp_path / "small-bert", title="Small BERT")
     rows = "".join(f"text {i},other {i},{('Same', 'not')[i % 2]}\n" for i in range(20))

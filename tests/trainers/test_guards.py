@@ -21,7 +21,7 @@ from trainers.bench.models import made_up
 from trainers.set_up import Options, check_settings
 
 
-def test_a_diverged_run_is_no_result(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_diverged_run_is_not_a_result(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wild = ["--set", "lr=1.0e+30", "--set", "clip=0", "--set", "warmup=0", "--set", "epochs=2"]
     assert main(arguments(data, tmp_path / "run", *wild)) == 2
     assert "the loss became NaN in epoch 1; lower lr" in capsys.readouterr().err

@@ -122,7 +122,7 @@ def test_a_label_of_a_later_part_is_in_the_question(
     assert "--label no=contradiction --label unknown=neutral" in refused(capsys, models / "nli", path)
 
 
-def test_numbers_and_words_are_matched_and_minus_one_is_no_label(
+def test_numbers_and_words_are_matched_and_minus_one_is_not_a_label(
     models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = in_layout("pairs", ["1.0", "0", "0.0", "-1.0", "unlabelled", ""], tmp_path)

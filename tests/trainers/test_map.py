@@ -86,7 +86,7 @@ def test_the_table_and_no_titles(
     assert not any(item.title for item in found.items)
 
 
-def test_texts_held_out_say_how_well_the_map_names_others(
+def test_held_out_texts_measure_how_well_the_map_classifies_others(
     single: Checkpoint, documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = list(csv.DictReader(documents.open(newline="")))

@@ -174,7 +174,7 @@ def test_the_schedule_follows_from_the_number_of_rows():
         ([("a", "always", "x"), ("b", "always", "y")] * 9, "18 rows cannot be divided .* in a file of their own"),
     ],
 )
-def test_rows_that_nobody_can_learn_from(tmp_path, rows, says):
+def test_rows_from_which_a_model_cannot_learn(tmp_path, rows, says):
     with pytest.raises(UserError, match=says):
         made(table(tmp_path / "own.csv", rows), "--columns", COLUMNS, base="nli-two-sided")
 

@@ -34,7 +34,7 @@ def train(data: Path, out: Path, *more: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["train", "sweep", "paper.table", "paper.words"])
-def test_every_command_fits_its_precision_to_the_machine_unless_it_is_told(name: str) -> None:
+def test_every_command_fits_its_precision_to_the_machine_by_default(name: str) -> None:
     parser = argparse.ArgumentParser()
     importlib.import_module(f"trainers.{name}").add_arguments(parser)
     option = next(action for action in parser._actions if action.dest == "precision")
@@ -100,7 +100,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
     assert read_card(out)["training"]["precision"] == "bf16"
 
 
-def test_a_record_says_the_options_that_were_given() -> None:
+def test_a_record_lists_the_options_that_were_given() -> None:
     typed = "sweep r.yaml --csv x.csv --data /my/data --runs /my/runs --vary model.k=1,2 --set lr=1 --set seed=0"
     for asked in ([], ["--precision", "bf16"]):
         args = PROGRAM.parser("sweep").parse_args([*typed.split(), *asked])

@@ -59,7 +59,7 @@ def test_the_suite_on_order_quantity_and_binding_is_whole_and_balanced() -> None
     assert set(labels) == {"entailment", "neutral", "contradiction"} and min(labels.values()) >= 50
 
 
-def test_the_other_suite_is_put_and_what_typing_changes_is_said(
+def test_the_other_suite_is_evaluated_and_changes_by_typing_are_reported(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
@@ -84,7 +84,7 @@ def test_the_other_suite_is_put_and_what_typing_changes_is_said(
     assert "Word order, " in capsys.readouterr().out
 
 
-def test_training_ends_with_the_figures_and_probe_says_which_went_wrong(
+def test_training_ends_with_the_figures_and_probe_lists_the_wrong_pairs(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "copy"
@@ -110,7 +110,7 @@ def test_training_ends_with_the_figures_and_probe_says_which_went_wrong(
     assert card.simple_pairs(written)[0][:2] == ("Simple pairs", f"{figures['right']} of {figures['total']}")
 
 
-def test_a_model_that_counts_crossings_says_how_many_verdicts_turn_without(
+def test_a_model_that_counts_crossings_reports_how_many_verdicts_turn_without(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_checkpoint(tmp_path / "mine", make_table(), "two-sided", "both").folder

@@ -63,7 +63,7 @@ def test_a_warm_up_ends_within_a_third_of_the_steps() -> None:
     assert light.warmup == 300 and rates[57] < 1 == rates[58] == rates[-1] and rates == sorted(rates)
 
 
-def test_recipes_lie_by_their_task_under_names_of_their_own() -> None:
+def test_recipes_are_in_the_folder_of_their_task_under_unique_names() -> None:
     lying = [path for folder in recipe.FOLDERS for path in folder.rglob("*.yaml")]
     assert len(lying) == len(recipe.names()) > 50
     for name, path in recipe.files().items():
@@ -153,7 +153,7 @@ def test_a_model_gets_as_many_texts_as_it_reads(changes: list[str], says: str) -
     assert recipe.load("nli-attconv-light", ["roles=[text]", "judged=text", "model.context=intra"]).judged == "text"
 
 
-def test_files_that_are_no_recipes(tmp_path: Path) -> None:
+def test_files_that_are_not_recipes(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="did you mean 'nli-attconv-light'"):
         recipe.load("nli-attconv-ligt")
     broken = tmp_path / "broken.yaml"

@@ -280,7 +280,7 @@ def test_somebody_is_a_person_and_only_speaks_of_known_ones(
     assert checked > 10
 
 
-def test_verbs_stand_in_one_list_and_disputed_ones_in_none(families: Families) -> None:
+def test_verbs_are_in_one_list_and_disputed_ones_in_none(families: Families) -> None:
     deeds, feelings = ({row[0] for row in families.samplers.data[name]} for name in ("deeds", "feelings"))
     assert not deeds & feelings
     disputed = {"bumped", "surprised", "frightened", "chose", "filmed", "photographed", "touched"}

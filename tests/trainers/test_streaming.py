@@ -215,7 +215,7 @@ def test_scores_of_a_stream_are_those_of_its_rows(
     assert sum(map(sum, found["confusion"]["gold_by_predicted"])) == ROWS
 
 
-def test_answers_that_do_not_stand_together_are_ranked_together_and_told(
+def test_answers_that_are_not_contiguous_are_ranked_together_and_counted(
     models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     questions = [

@@ -144,7 +144,7 @@ def test_refusals(more: list[str], says: str, data: Path, tmp_path: Path, capsys
     assert says in capsys.readouterr().err
 
 
-def test_linear_classifiers_say_what_scikit_learn_says_on_the_features_as_they_are() -> None:
+def test_linear_classifiers_predict_like_scikit_learn_on_the_raw_features() -> None:
     torch.manual_seed(0)
     features = torch.randn(200, 6) * torch.tensor([1.0, 100.0, 0.01, 1, 1, 1]) + 5
     for classes in (2, 3):
@@ -158,7 +158,7 @@ def test_linear_classifiers_say_what_scikit_learn_says_on_the_features_as_they_a
         assert (chances.argmax(1) == labels.numpy()).mean() > 0.85
 
 
-def test_a_folded_projection_says_the_same_without_the_vectors_it_was_trained_on() -> None:
+def test_a_folded_projection_predicts_the_same_without_the_original_vectors() -> None:
     torch.manual_seed(0)
     words = WordTable.from_vectors(["a", "dog", "cat"], torch.randn(3, 20), 1.0, "made up")
     model = build("phrases", {"input_size": 20, "projection": 8, "hidden": 6}).eval()
@@ -186,7 +186,7 @@ def test_vectors_from_a_folder_are_scaled_and_spelt_as_the_tokeniser_does(tmp_pa
         read_folder(tmp_path, {})
 
 
-def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:
+def test_word_counts_are_scored_together_with_a_network(data: Path, tmp_path: Path, capsys) -> None:
     written = tmp_path / "tfidf.csv"
     assert paper(["baselines", "topic-acnn", "--data", str(data), "--csv", str(written)]) == 0
     (row,) = rows(written)
@@ -199,7 +199,7 @@ def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, cap
     assert "as-adaqa ranks answers" in capsys.readouterr().err
 
 
-def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path: Path, capsys) -> None:
+def test_simple_pairs_are_added_to_a_data_set_at_several_weights(data: Path, tmp_path: Path, capsys) -> None:
     command = [
         "sweep",
         "nli-two-sided-natural",
@@ -235,7 +235,7 @@ def test_a_comma_within_brackets_does_not_part_two_values():
     ]
 
 
-def test_a_table_of_suites_says_what_its_pairs_are(tmp_path: Path) -> None:
+def test_a_table_of_suites_describes_its_pairs(tmp_path: Path) -> None:
     table = tmp_path / "probed.csv"
     table.write_text("seed,best_epoch,accuracy,accuracy (simple pairs),F1 (rte2),command\n1,3,0.7,0.9,0.6,python\n")
     shown = sweeps.read(table)

@@ -37,7 +37,7 @@ def run(folder: Path, name: str, architecture: str, accuracy: float, seed: int =
     (folder / name / "card.json").write_text(json.dumps(card))
 
 
-def test_ours_stand_beside_the_papers_with_an_interval_for_several_seeds(tmp_path, capsys):
+def test_our_numbers_are_next_to_the_papers_with_an_interval_for_several_seeds(tmp_path, capsys):
     runs = tmp_path / "runs"
     for seed, accuracy in enumerate((0.80, 0.81, 0.82)):
         run(runs, f"esim-{seed}", "esim", accuracy, seed)
@@ -55,7 +55,7 @@ def test_ours_stand_beside_the_papers_with_an_interval_for_several_seeds(tmp_pat
     assert text == capsys.readouterr().out and "| 81.00 ± 2.48 |" in text
 
 
-def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
+def test_baselines_of_the_same_dev_set_are_in_the_table(tmp_path, capsys):
     run(tmp_path / "runs", "esim", "esim", 0.8)
     path = tmp_path / "runs/baselines.csv"
     path.write_text("baseline,dev,accuracy\nmajority class,dev,.34\nn-gram overlap,another,.6\n")
@@ -68,7 +68,7 @@ def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
     assert paper(command) == 2 and "holds no scores" in capsys.readouterr().err
 
 
-def test_fever_shows_what_stands_beside_every_accuracy(tmp_path):
+def test_fever_shows_the_other_measures_next_to_every_accuracy(tmp_path):
     run(tmp_path, "fever", "attconv-advanced", 0.86, accuracy_with_evidence=0.9, evidence_cut=0.015)
     assert paper(["table", "fever", "--runs", str(tmp_path), "--out", str(tmp_path / "fever")]) == 0
     line = next(line for line in (tmp_path / "fever.md").read_text().splitlines() if "advanced, context-conc" in line)
@@ -85,6 +85,6 @@ def test_unlike_runs_and_folders_without_runs_are_one_sentence(tmp_path, capsys)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_each_system_is_run_or_says_why_not(name):
+def test_each_system_is_run_or_has_a_reason_why_not(name):
     for system in TABLES[name].systems:
         assert [bool(system.architecture), bool(system.why), bool(system.baseline)].count(True) == 1

@@ -46,7 +46,7 @@ def test_each_system_is_made_by_the_recipe_that_is_trained_for_it(name):
         assert config.get("hidden") in (None, whole.model["hidden"])
 
 
-def test_a_table_is_trained_skips_what_is_there_and_goes_on_after_a_break(tmp_path, data, monkeypatch, capsys):
+def test_training_a_table_skips_finished_runs_and_resumes_after_an_interruption(tmp_path, data, monkeypatch, capsys):
     names = ("majority class", "claim alone", "Bi-CNN", "AttConv light, context-wise", "AttConv light, context-conc")
     systems = tuple(system for system in TABLES["fever"].systems if system.name in names)
     monkeypatch.setitem(TABLES, "fever", TABLES["fever"]._replace(systems=systems))

@@ -81,7 +81,7 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
         targets(recipe, rows, taught, [])
 
 
-def test_recombined_pairs_share_a_content_word_and_are_nobodys_own(
+def test_recombined_pairs_share_a_content_word_and_are_not_rows_of_the_data(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -116,7 +116,7 @@ def test_the_transfer_set_joins_the_training_rows_without_labels(
     assert torch.allclose(weights, 50 / (3 * counts))
 
 
-def test_teachers_are_not_asked_about_a_file_whose_labels_hold_by_construction(data: Path) -> None:
+def test_teachers_are_not_applied_to_a_file_whose_labels_hold_by_construction(data: Path) -> None:
     path = "path: snli/snli_1.0_train_86k.jsonl"
     sources = f"train=[{{name: a, {path}, rows: 3}}, {{name: b, {path}, rows: 2, taught: false}}]"
     loaded = load_data(recipes.load("nli-attconv-light", [sources]), data, quiet=True)

@@ -237,7 +237,7 @@ def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: py
     assert "damaged" in capsys.readouterr().err
 
 
-def test_a_run_goes_on_at_its_own_precision_alone(tmp_path: Path) -> None:
+def test_a_run_resumes_only_at_its_own_precision(tmp_path: Path) -> None:
     resume.write(tmp_path, resume.Progress("f bf16", step=3), {"x": torch.ones(2)})
     progress, tensors = resume.read(tmp_path, "f {}".format, "bf16") or (None, {})
     assert progress and progress.step == 3 and tensors["x"].tolist() == [1, 1]
