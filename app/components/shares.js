@@ -3,13 +3,13 @@
 import { html } from "./create.js";
 import { capital, exactPercent, percent } from "./wording.js";
 
-// Of more classes than MOST, only the LISTED most probable ones are drawn one by one: a hundred names would push the
+// Of more classes than MOST, only the LISTED most probable ones are drawn: a hundred names would push the
 // rest of the page out of sight.
 const MOST = 20;
 const LISTED = 8;
 
 /**
- * The classes to draw one by one; and how many others there are, with their probability together.
+ * The classes to draw; and how many others there are, with their probability together.
  * @param {import("./payloads").ClassShare[]} classes
  */
 export function likeliest(classes) {
