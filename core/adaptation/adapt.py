@@ -87,8 +87,8 @@ def classes_for(checkpoint: Checkpoint, labels: Sequence[str]) -> tuple[str, ...
         raise AdaptationError(f"every pair has the label {only[:60]!r}: label pairs of at least one other class too")
     if len(found) > MOST_CLASSES:
         raise AdaptationError(
-            f"the labels are {len(found):,} different values, and {MOST_CLASSES} classes are the most: choose another "
-            "column of labels"
+            f"the labels are {len(found):,} different values, and at most {MOST_CLASSES} classes are possible: choose "
+            "another column of labels"
         )
     return tuple(sorted(found))
 

@@ -65,7 +65,7 @@ def put(corrections: Sequence[Correction], new: Correction) -> tuple[Correction,
     :data:`MOST`."""
     found, told = merged(corrections, [new])
     if told:
-        raise UserError(f"{MOST} corrections are the most: save them, and remove some")
+        raise UserError(f"at most {MOST} corrections can be collected: save them, and remove some")
     return found
 
 
@@ -84,7 +84,7 @@ def merged(corrections: Sequence[Correction], rows: Sequence[Correction]) -> tup
             found[one.words] = one
     told = [f"Another class further down counts for {counted(twice, 'row')} of the file."] if twice else []
     if left_out:
-        told.append(f"{left_out:,} of {counted(len(rows), 'correction')} left out, because {MOST} are the most.")
+        told.append(f"{left_out:,} of {counted(len(rows), 'correction')} left out, because the limit is {MOST}.")
     return (*found.values(),), told
 
 

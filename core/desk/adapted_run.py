@@ -99,8 +99,8 @@ def _check(name: str, labels: Sequence[str], keys: Sequence[str]) -> None:
         raise DeskError(f"every label of {name} is {labels[0][:_SHOWN]!r}: label some rows with another class")
     if len(labels) > MOST_CLASSES:
         raise DeskError(
-            f"the labels of {name} are {len(labels):,} different values, and {MOST_CLASSES} classes are the most: "
-            "choose another column as the label"
+            f"the labels of {name} are {len(labels):,} different values, and at most {MOST_CLASSES} classes are "
+            "possible: choose another column as the label"
         )
 
 

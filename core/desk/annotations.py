@@ -229,7 +229,7 @@ class Annotations:
             if undone.undone:
                 raise DeskError("this was undone already: to have it back, undo its undoing")
             if event_log.values(connection, subject.file, subject.row).get(subject) != undone.value:
-                raise DeskError("somebody has changed this since: undo the later change first")
+                raise DeskError("this was changed since: undo the later change first")
             put(connection, Write(by, subject, undone.before), undoes=number)
 
     def remove_name(self, name: str, by: str = "") -> None:

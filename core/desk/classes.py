@@ -69,7 +69,7 @@ def check(connection: Connection, subject: Subject, value: str | None) -> None:
         if value is None and _used(connection, subject.file, number):
             raise DeskError("rows have this class as their label: label them with another class first")
         if value is not None and number not in classes and len(classes) >= MOST_CLASSES:
-            raise DeskError(f"{MOST_CLASSES} classes are the most: remove one first")
+            raise DeskError(f"a file can have at most {MOST_CLASSES} classes: remove one first")
         if value is not None:
             free_name(classes, value, number)
     elif subject.kind in ("label", "decided") and value not in (None, UNSURE, SKIPPED):

@@ -201,7 +201,7 @@ class JobQueue:
         with self._lock:
             self._lines = self._lines or (_Line(most, "job"), _Line(1, "short job"))
             if sum(len(line.queued()) for line in self._lines) >= MOST_WAITING:
-                raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or come back when some are done")
+                raise DeskError(f"{MOST_WAITING} jobs are already queued: cancel one, or try again when some are done")
             everybody, short = self._lines
             busy = len(everybody.unfinished()) >= everybody.most
             (short if busy and job.rows <= self._short else everybody).add(job)

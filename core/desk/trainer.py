@@ -67,7 +67,7 @@ def train(options: Sequence[str], out: Path, told: Callable[[TrainingProgress], 
             os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
     said = _watched(process, out, told)
     if process.returncode:
-        raise DeskError(said or "the trainer ended without a word: try again, or with fewer rows")
+        raise DeskError(said or "the trainer ended without a message: try again, or with fewer rows")
 
 
 def _watched(process: subprocess.Popen[bytes], out: Path, told: Callable[[TrainingProgress], bool]) -> str:

@@ -96,7 +96,7 @@ class UnfinishedRun:
         merged = merge(self._folder, replace(header, models=self._models), map(read_table, paths), others)
         new = {model.sha256: model for model in self._header.models}
         if not new.keys() <= {model.sha256 for model in merged.models}:
-            raise DeskError(f"{header.name} is read in another way than before: predict it again")
+            raise DeskError(f"{header.name} is read differently than before: predict it again")
         return reorder(self._folder, list(new.values()))
 
 

@@ -10,8 +10,8 @@ from core.wording import counted
 
 CAPTION = (
     "People’s words are the content words whose stem at least two of three explanations use (e-SNLI, Camburu et al. "
-    "2018). P@1: how often the content word that a way ranks first is one of them; average precision: how far up they "
-    "all stand. Means over the texts, of pairs judged right, that have such words and others (their number is in "
+    "2018). P@1: how often the content word that a method ranks first is one of them; average precision: how far up "
+    "they all are. Means over the texts, of pairs judged right, that have such words and others (their number is in "
     "brackets), with 95 % intervals. Chance ranks all words the same; new words are those that the other text lacks. "
     "Last columns: P@1 by label."
 )

@@ -93,7 +93,7 @@ class LinkEffects:
     def title(self) -> str:
         """A title that names the rows and columns."""
         if self.units == HEADS:
-            return "Heads that are cut out whole, a line a layer"
+            return "Ablated heads, one line per layer"
         return f"Links of {the(self.rows)} into {the(self.columns)}"
 
 

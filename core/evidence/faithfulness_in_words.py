@@ -101,7 +101,7 @@ def _named(hits: int, of: int) -> Fact:
         "An effect is how much the verdict drops without the word (the line under it); a word is attended by the "
         "weight that it receives, summed over all rows. After Jain & Wallace (2019, section 4.1), who compare whole "
         f"orders. What it cannot tell: with {of} words, one hit more or less may be chance; and the least attended "
-        "word can be the decisive one, because nothing in the other text answers it.",
+        "word can be the decisive one, because it has no match in the other text.",
     )
 
 

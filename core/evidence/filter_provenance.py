@@ -87,7 +87,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
         sentence = explanation.sentence(self.rows)
         made = f", made from {the(self.made_from)}" if self.made_from else ""
         what = f"push most towards {explanation.verdict}" if self.shared else "are most active"
-        center = "left + self + right" if self.width <= 3 else "words before + central word + words behind"
+        center = "left + self + right" if self.width <= 3 else "words before + central word + words after"
         lines = ["", f"Filters over {the(self.rows)}{made} that {what} ({center} + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
         if self.wins:

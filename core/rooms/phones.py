@@ -207,7 +207,7 @@ class Phones:
         """Stores a phone's guess; until the answer is revealed, it replaces an earlier one."""
         room, asked, me = self._asked(code, token, round_id, GUESS)
         if value not in values_of(asked):
-            raise RoomError("this is none of the answers: choose one of them")
+            raise RoomError("this is not one of the answers: choose one of them")
         with writing(self._engine) as connection:
             latest = current_round(connection, room.id)
             if latest is None or latest.id != asked.id or latest.revealed:
@@ -227,7 +227,7 @@ class Phones:
             raise RoomError("this is none of the classes: choose the one that is right")
         for text in (first, second):
             if len(text) > LONGEST_TEXT:
-                raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most: shorten it")
+                raise RoomError(f"a text has {len(text):,} characters; at most {LONGEST_TEXT} are allowed: shorten it")
         with reading(self._engine) as connection:
             own = pair.c.author == me.id
             same = sent_pairs(connection, own, *_same(asked.id, first, second, label))
@@ -237,7 +237,7 @@ class Phones:
             latest = list(connection.scalars(minute))
             if len(latest) >= MOST_PAIRS:
                 wait = max(1.0, latest[-MOST_PAIRS] + 60 - self._now())
-                raise TooFast(f"{MOST_PAIRS} pairs a minute are the most: wait {wait:.0f} s", wait)
+                raise TooFast(f"at most {MOST_PAIRS} pairs a minute are allowed: wait {wait:.0f} s", wait)
             of_room = sa.select(sa.func.count()).where(pair.c.room == room.id)
             if int(connection.scalar(of_room) or 0) >= MOST_OF_ROOM:
                 raise RoomError(f"this room has {MOST_OF_ROOM:,} pairs, and takes no more")

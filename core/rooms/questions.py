@@ -37,7 +37,7 @@ def question(checkpoint: Checkpoint, first: str, second: str, word: WordAt | Non
     text that is too long, or a word that attends to no word."""
     for text in (first, second):
         if len(text) > LONGEST_TEXT:
-            raise RoomError(f"a text has {len(text):,} characters; {LONGEST_TEXT} are the most for a room: shorten it")
+            raise RoomError(f"a text has {len(text):,} characters; a room allows at most {LONGEST_TEXT}: shorten it")
     roles = [checkpoint.roles["first"], checkpoint.roles["second"]]
     titles = class_names(checkpoint.labels, checkpoint.judged if checkpoint.judged in roles else roles[1])
     classes = [{"name": name, "title": title} for name, title in zip(checkpoint.labels, titles, strict=True)]

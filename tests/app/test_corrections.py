@@ -176,8 +176,8 @@ def test_a_correction_is_changed_and_removed_and_a_file_brings_more(own_desk, dr
     assert (kept, other) == (WRONG[1], spaced) and told == ["Another class further down counts for 1 row of the file."]
     many = [Correction(f"row {n}", "b", "c") for n in range(MOST + 3)]
     full, told = merged(WRONG[:2], many)
-    assert full == (*WRONG[:2], *many[:-5]) and told == ["5 of 203 corrections left out, because 200 are the most."]
-    with pytest.raises(UserError, match="200 corrections are the most"):
+    assert full == (*WRONG[:2], *many[:-5]) and told == ["5 of 203 corrections left out, because the limit is 200."]
+    with pytest.raises(UserError, match="at most 200 corrections"):
         put(full, WRONG[2])
     for content, says in ((b"sentence1,sentence2,label\na,b,\n", "no row of x.csv has a label: write"),
                           (b"one,two\na,b\nc,d\n", "call them sentence1, sentence2 and label")):  # fmt: skip

@@ -76,7 +76,7 @@ def test_every_change_has_its_author_and_time_and_can_be_undone(annotations):
     last, first = annotations.history(FILE, "1")
     assert (last.author, last.subject.kind, last.before, last.value) == ("Ann", "note", "first", "second")
     assert first.at <= last.at and last.at.tzinfo is not None
-    with pytest.raises(DeskError, match="changed this since"):
+    with pytest.raises(DeskError, match="was changed since"):
         annotations.undo("Bob", first.id)
     annotations.undo("Bob", last.id)
     assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "first"}, done={"Ann"})}
