@@ -76,7 +76,7 @@ def test_nested_keys_are_offered_and_no_header_is_asked_for(opened):
 
 def test_a_second_text_is_asked_for(opened):
     app = opened("chat.csv", "text,reply,label\nHow are you doing today?,I am doing very well thanks,pos\n")
-    assert "PairLens does not know these columns" in texts(app)
+    assert "PairLens does not recognise these columns" in texts(app)
     pick(app, First_text="text", Second_text="reply")
     assert "chat.csv: 1 row (picked columns)" in texts(app)
 
