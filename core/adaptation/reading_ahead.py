@@ -44,7 +44,8 @@ def _read(base: Checkpoint, key: Hashable) -> None:
                 while features.read_block():
                     time.sleep((time.thread_time() - started) / 2)
                     started = time.thread_time()
-            for package in ("scipy.sparse.csgraph", "scipy.optimize", "scipy.stats"):
+            # scipy to fit the classifier, pandas to show what changed by it
+            for package in ("scipy.sparse.csgraph", "scipy.optimize", "scipy.stats", "pandas"):
                 import_alone(package)
     except Exception:  # the adaptation will run into the error again, and report it on the page
         _LOG.warning("%s could not be read ahead", base.name, exc_info=True)
