@@ -44,7 +44,7 @@ async def preloaded(app: object) -> AsyncIterator[None]:
     # The time a thread waits for another one's Python code, once more after each matrix product.
     sys.setswitchinterval(0.001)
     threading.Thread(target=return_memory, name="returning memory", daemon=True).start()
-    threading.Thread(target=load, name="preloading", daemon=True).start()
+    threading.Thread(target=prepare, name="preloading", daemon=True).start()
     threading.Thread(target=forget_regularly, name="forgetting", daemon=True).start()
     yield
 
@@ -80,6 +80,17 @@ def forget() -> None:
             delete_old(rooms().engine)
 
 
+def prepare() -> None:
+    """Names the folder where features are kept from one start of the server to the next, and calls :func:`load`."""
+    from core.adaptation.stored_features import STORE
+    from core.desk.folders import shared_folder
+    from core.errors import DeskError
+
+    with contextlib.suppress(DeskError):  # a page that needs the folder shows the error
+        STORE.folder = shared_folder() / "features"
+    load()
+
+
 def load() -> None:
     """Imports the pages' modules and lets the model that Explore opens with read a pair once; a little later reads
     WordNet, lets the second-opinion model read a pair, too, and reads ahead for the first model's adaptation.
@@ -88,18 +99,13 @@ def load() -> None:
     """
     from app.model_choice import offered, reads_pairs, second_opinion
     from core.adaptation.reading_ahead import read_ahead
-    from core.adaptation.stored_features import STORE
     from core.card import is_external
     from core.checkpoint import CheckpointError, load_named
-    from core.desk.folders import shared_folder
-    from core.errors import DeskError
     from core.explain import explain
     from core.linguistics import LinguisticsError, import_nltk
 
     for module in MODULES:
         importlib.import_module(module)
-    with contextlib.suppress(DeskError):  # a page that needs the folder says so
-        STORE.folder = shared_folder() / "features"
 
     def read_once(name: str | None) -> None:
         with contextlib.suppress(CheckpointError):
