@@ -99,7 +99,7 @@ def tray(page: PageSession[ExploreState], answered: Answered) -> None:
             verb = "is" if other == 1 else "are"
             page_style.note(f"{counted(other, 'correction')} of other classes or texts {verb} not for this model.")
         if fitting and {*fitting} == learned(answered.checkpoint):
-            page_style.note("The model shown has learned them.")
+            page_style.note("The model shown is adapted to them.")
         elif fitting and st.button("Adapt the model", type="primary", key="adapt", width="stretch"):
             _adapt(page, base, fitting)
 

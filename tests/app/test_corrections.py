@@ -262,7 +262,7 @@ def test_a_corrected_text_is_called_a_text_and_its_class_by_its_name(own_desk, t
     name = query(app)["model"]
     assert not app.exception and load_named(name).card["title"] == "Test moods + 1 correction"
     table = next(one for one in app.table if "Corrected texts" in one.value.columns)
-    assert lines_of(table)[-1][0] == "a <i>dog</i> is cold" and "The model shown has learned them." in texts(app)
+    assert lines_of(table)[-1][0] == "a <i>dog</i> is cold" and "The model shown is adapted to them." in texts(app)
     link = next(one.proto.label for one in app.get("page_link") if "Compare" in one.proto.label)
     assert link == "Compare both on this text"
     card = open_view("models", model=name)
